@@ -64,6 +64,8 @@ enum {
 	OPT_BUILDID_ALL,
 	OPT_SWITCH_OUTPUT,
 	OPT_SWITCH_MAX_FILES,
+	OPT_OVERWRITE,
+	OPT_TAIL_SYNTHESIZE,
 };
 
 static const struct argp_option options[] = {
@@ -128,6 +130,12 @@ static const struct argp_option options[] = {
 	 "Record what report --latency needs: the context switches of the command or processes"},
 	{"switch-events", OPT_SWITCH_EVENTS, NULL, 0, "Record context switches"},
 	{"mmap-pages", 'm', "PAGES", 0, "Ring size in pages, or a size such as 512K or 4M"},
+	{"overwrite", OPT_OVERWRITE, NULL, 0,
+	 "Keep the last samples in the rings, which are overwritten, and write them at the end, or "
+	 "when --switch-output begins a new file"},
+	{"tail-synthesize", OPT_TAIL_SYNTHESIZE, NULL, 0,
+	 "Record the processes and mappings that exist at the end of the file instead of those at "
+	 "its beginning"},
 	{"output", 'o', "FILE", 0, "Write to FILE (perf.data); '-' is standard output"},
 	{"timestamp-filename", OPT_TIMESTAMP_FILENAME, NULL, 0,
 	 "Append the date and time at which the recording starts to the name of FILE"},
@@ -298,6 +306,8 @@ static const struct option_member members[] = {
 	OPTION_SETS(OPT_USER_CALLCHAINS, struct record_args, opts.no_kernel_chains),
 	OPTION_SETS(OPT_KERNEL_CALLCHAINS, struct record_args, opts.no_user_chains),
 	OPTION_SETS(OPT_RUNNING_TIME, struct record_args, opts.running_time),
+	OPTION_SETS(OPT_OVERWRITE, struct record_args, opts.overwrite),
+	OPTION_SETS(OPT_TAIL_SYNTHESIZE, struct record_args, opts.tail_synthesize),
 	OPTION_SETS('v', struct record_args, verbose),
 	OPTION_SETS('q', struct record_args, quiet),
 	{0},
@@ -510,6 +520,9 @@ static void add_loss(const struct record_loss *loss, struct strbuf *out)
 	case LEDGER_CPU_OFFLINE:
 		strbuf_addf(out, "%s offline for %.3f s", loss->name, loss->count / 1e9);
 		break;
+	case LEDGER_OVERWRITTEN:
+		fprintf(stderr, "%llu bytes of older records overwritten", n);
+		break;
 	case LEDGER_FILTERED:
 		strbuf_addf(out, "%s filtered by %llu BPF program%s of other processes", loss->name,
 			    n, n > 1 ? "s" : "");
@@ -521,7 +534,17 @@ static void add_loss(const struct record_loss *loss, struct strbuf *out)
 static void add_lost(const struct record_result *r, struct strbuf *out)
 {
 	const unsigned long long n = r->lost_total;
+	bool any = false;
 
+	for (size_t i = 0; i < r->n_losses; i++)
+		any |= r->losses[i].kind == LEDGER_OVERWRITTEN;
+	/* Of what was overwritten, nobody knows how many samples it was. */
+	if (any)
+		fputs("the last part only", stderr);
+	if (any && !n)
+		return;
+	if (any)
+		fputs(", ", stderr);
 	if (r->lost == LOST_NOT_COUNTED && n)
 		strbuf_addf(out, "lost samples not counted: the kernel reports %llu or more", n);
 	else if (r->lost == LOST_NOT_COUNTED)

@@ -12,18 +12,27 @@
  * records. What must never happen: to trust data_head further than the ring's
  * size. It is shared memory that only the kernel writes, but an offset beyond
  * the mapping would be read all the same.
+ *
+ * A ring that is mapped for reading only has no tail: the kernel overwrites what is oldest. Its
+ * events have attr.write_backward, so that each record is in front of the one before it, and
+ * data_head, which begins at 0 and falls, is where the newest record begins. From there on records
+ * follow one another up to the place where the ring is full, or where reading began the last time.
+ * The record there may be overwritten in part. The kernel must not write while the ring is copied.
+ * It pauses at once, but a record that it is writing on another CPU at that moment moves
+ * data_head when it is complete: then the copy is made again.
  */
 #include "lib/ring/perf_ring.h"
 
+#include <string.h>
 #include <sys/mman.h>
 
 #include "lib/sys/sys.h"
 
-struct error *perf_ring_init(struct perf_ring *ring, int fd, size_t pages)
+static struct error *map_ring(struct perf_ring *ring, int fd, size_t pages, int prot)
 {
 	size_t page = sys_page_size();
 
-	void *p = mmap(NULL, (1 + pages) * page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	void *p = mmap(NULL, (1 + pages) * page, prot, MAP_SHARED, fd, 0);
 	if (p == MAP_FAILED)
 		return error_errno(errno, "cannot map a ring of %zu pages", pages);
 	*ring = (struct perf_ring){
@@ -33,6 +42,31 @@ struct error *perf_ring_init(struct perf_ring *ring, int fd, size_t pages)
 	};
 	ring->tail = ring->head = ring->meta->data_tail;
 	return NULL;
+}
+
+struct error *perf_ring_init(struct perf_ring *ring, int fd, size_t pages)
+{
+	return map_ring(ring, fd, pages, PROT_READ | PROT_WRITE);
+}
+
+struct error *perf_ring_init_overwritten(struct perf_ring *ring, int fd, size_t pages)
+{
+	return map_ring(ring, fd, pages, PROT_READ);
+}
+
+struct error *perf_ring_keep(struct perf_ring *ring, int fd, uint8_t *copy)
+{
+	struct error *err = sys_perf_pause_output(fd, true);
+
+	for (uint64_t head = 0, again = 0; !err && (!again || head != ring->head); again = 1) {
+		head = ring->head = __atomic_load_n(&ring->meta->data_head, __ATOMIC_ACQUIRE);
+		memcpy(copy, ring->data, ring->size);
+		__atomic_thread_fence(__ATOMIC_ACQUIRE);
+		ring->head = __atomic_load_n(&ring->meta->data_head, __ATOMIC_ACQUIRE);
+	}
+	if (!err)
+		err = sys_perf_pause_output(fd, false);
+	return err;
 }
 
 void perf_ring_deinit(struct perf_ring *ring)

@@ -38,6 +38,23 @@ struct perf_ring {
 struct error *perf_ring_init(struct perf_ring *ring, int fd, size_t pages);
 void perf_ring_deinit(struct perf_ring *ring);
 
+/*
+ * A ring that the kernel overwrites, of events with attr.write_backward. The functions for other
+ * rings are not for it, but for perf_ring_deinit().
+ */
+struct error *perf_ring_init_overwritten(struct perf_ring *ring, int fd, size_t pages);
+/*
+ * Copies its data, ring->size bytes, while the kernel does not write; what comes meanwhile is lost.
+ * fd is that of the mapping. head is where the newest record is then: positions grow towards older
+ * records. The last of them begins before tail, where the newest one was the last time, and at
+ * most ring->size from head. perf_ring_kept() moves tail to head.
+ */
+struct error *perf_ring_keep(struct perf_ring *ring, int fd, uint8_t *copy);
+static inline void perf_ring_kept(struct perf_ring *ring)
+{
+	ring->tail = ring->head;
+}
+
 /* The unread bytes, whole records all in all; returns how many iovecs: 0, 1 or 2. */
 int perf_ring_peek(struct perf_ring *ring, struct iovec iov[2]);
 /* What the last peek showed is done with. */

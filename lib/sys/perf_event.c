@@ -40,6 +40,12 @@ struct error *sys_perf_set_output(int fd, int to)
 			  "redirect the event's output to another ring");
 }
 
+struct error *sys_perf_pause_output(int fd, bool pause)
+{
+	return perf_ioctl(fd, PERF_EVENT_IOC_PAUSE_OUTPUT, pause,
+			  "pause the output to the event's ring");
+}
+
 struct error *sys_perf_set_filter(int fd, const char *filter)
 {
 	struct error *err = perf_ioctl(fd, PERF_EVENT_IOC_SET_FILTER, (unsigned long)filter,

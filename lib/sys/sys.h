@@ -146,6 +146,8 @@ struct error *sys_perf_enable(int fd);
 struct error *sys_perf_disable(int fd);
 /* The fd's events go to the ring of the event `to`; -1: to its own again. */
 struct error *sys_perf_set_output(int fd, int to);
+/* Of the ring that was mapped by fd: what comes meanwhile is lost, and counted as lost. */
+struct error *sys_perf_pause_output(int fd, bool pause);
 /* An event filter of tracepoint fields, or an address filter. */
 struct error *sys_perf_set_filter(int fd, const char *filter);
 struct error *sys_perf_set_bpf(int fd, int prog_fd);

@@ -87,6 +87,7 @@ enum ledger_kind {
 	LEDGER_RECORDS_LOST = 6,    /* records of any type, before 6.0: an upper limit of samples */
 	LEDGER_FILTERED = 7,	    /* count: how many BPF programs of others filtered the event */
 	LEDGER_CPU_OFFLINE = 8,	    /* count: ns for which the CPU of this id was not recorded */
+	LEDGER_OVERWRITTEN = 9,	    /* count: bytes of records that newer ones have replaced */
 };
 struct record_ledger {
 	uint32_t kind;	  /* enum ledger_kind */

@@ -252,6 +252,7 @@ void print_ledger_json(struct script_printer *p, const struct record_ledger *l, 
 		[LEDGER_RECORDS_LOST] = "records",
 		[LEDGER_FILTERED] = "filtered",
 		[LEDGER_CPU_OFFLINE] = "cpu-offline",
+		[LEDGER_OVERWRITTEN] = "overwritten",
 	};
 	struct json_writer w = begin_line(out);
 
@@ -267,6 +268,7 @@ void print_ledger_json(struct script_printer *p, const struct record_ledger *l, 
 	jw_u64(&w,
 	       l->kind == LEDGER_FILTERED      ? "programs"
 	       : l->kind == LEDGER_CPU_OFFLINE ? "ns"
+	       : l->kind == LEDGER_OVERWRITTEN ? "bytes"
 					       : "lost",
 	       l->count);
 	jw_text_if(&w, "name", l->name);

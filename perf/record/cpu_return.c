@@ -46,7 +46,8 @@ static struct error *on_return(void *ctx, unsigned cpu)
 	TRY(events_open_again(rec, (int)cpu));
 	TRY(new_ids_write(rec, first));
 	vec_for_each (ring, &rec->rings)
-		if (ring->cpu == (int)cpu && ring->fds.n && (!rec->is_live || rec->on_ready))
+		if (ring->cpu == (int)cpu && ring->fds.n && !ring->overwritten &&
+		    (!rec->is_live || rec->on_ready))
 			TRY(ring_watch(rec, ring, ring->fds.n - 1));
 	return NULL;
 }

@@ -99,7 +99,8 @@ static bool see_sample(struct recording *rec, const struct perf_ring *ring, uint
 	const uint64_t ids = at + (rec->with_id ? 16 : 8) + (rec->no_ip ? 0 : 8);
 	uint64_t time = ring_u64(ring, ids + 8);
 
-	if (rec->has_paused) {
+	/* What is overwritten may have been recorded before the pause. */
+	if (rec->has_paused && !rec->result.overwrites) {
 		const struct event *event = event_at(rec, ring, at);
 
 		if (event && (event->paused || rec->events.v[event->leader].paused))
@@ -126,6 +127,28 @@ static bool see_sample(struct recording *rec, const struct perf_ring *ring, uint
 	return true;
 }
 
+bool record_see(struct recording *rec, const struct perf_ring *ring, uint64_t at,
+		const struct perf_event_header *header)
+{
+	const uint64_t fixed = (rec->with_id ? 40 : 32) - (rec->no_ip ? 8 : 0);
+
+	switch (header->type) {
+	case PERF_RECORD_SAMPLE:
+		return header->size < fixed || see_sample(rec, ring, at, header->misc);
+	case PERF_RECORD_LOST:
+		if (header->size >= 24)
+			rec->lost_records += ring_u64(ring, at + 16);
+		break;
+	case PERF_RECORD_BPF_EVENT:
+		rec->programs_changed = true;
+		break;
+	case PERF_RECORD_CGROUP:
+		rec->cgroups_changed = true;
+		break;
+	}
+	return true;
+}
+
 static struct error *drain(struct recording *rec, struct cpu_ring *cpu_ring, bool *any)
 {
 	struct perf_ring *ring = &cpu_ring->ring;
@@ -136,31 +159,16 @@ static struct error *drain(struct recording *rec, struct cpu_ring *cpu_ring, boo
 		return NULL;
 	cpu_ring->full = is_full(ring);
 	uint64_t at = ring->tail, piece = at, end = ring->head;
-	const uint64_t fixed = (rec->with_id ? 40 : 32) - (rec->no_ip ? 8 : 0);
 	while (end - at >= sizeof(struct perf_event_header)) {
 		struct perf_event_header header;
 
 		memcpy(&header, ring->data + (at & (ring->size - 1)), sizeof(header));
 		if (header.size < sizeof(header) || header.size > end - at || header.size & 7)
 			break;
-		switch (header.type) {
-		case PERF_RECORD_SAMPLE:
-			if (header.size < fixed || see_sample(rec, ring, at, header.misc))
-				break;
+		if (!record_see(rec, ring, at, &header)) {
 			TRY(write_piece(rec, ring, piece, at));
 			*any |= piece != at;
 			piece = at + header.size;
-			break;
-		case PERF_RECORD_LOST:
-			if (header.size >= 24)
-				rec->lost_records += ring_u64(ring, at + 16);
-			break;
-		case PERF_RECORD_BPF_EVENT:
-			rec->programs_changed = true;
-			break;
-		case PERF_RECORD_CGROUP:
-			rec->cgroups_changed = true;
-			break;
 		}
 		if (rec->switching.series)
 			TRY(see_switched(rec, ring, at, &header));
@@ -179,6 +187,9 @@ struct error *rings_drain(struct recording *rec, bool *any)
 	*any = false;
 	vec_for_each (ring, &rec->rings) {
 		uint64_t before = rec->samples;
+
+		if (ring->overwritten)
+			continue;
 		struct error *err = drain(rec, ring, any);
 
 		if (err) {
@@ -189,7 +200,8 @@ struct error *rings_drain(struct recording *rec, bool *any)
 	if (!*any)
 		return NULL;
 	if (!rec->is_live)
-		TRY(data_writer_round(rec->writer));
+		TRY(rec->no_rounds ? data_writer_save(rec->writer)
+				   : data_writer_round(rec->writer));
 	rec->result.wakeups++;
 	rec->result.samples = rec->samples;
 	return NULL;
@@ -203,7 +215,7 @@ void rings_count_unwritten(struct recording *rec)
 		struct perf_ring *ring = &cpu_ring->ring;
 		struct iovec iov[2];
 
-		if (!perf_ring_peek(ring, iov))
+		if (cpu_ring->overwritten || !perf_ring_peek(ring, iov))
 			continue;
 		const uint64_t fixed = rec->with_id ? 40 : 32;
 		uint64_t at = ring->tail;
@@ -220,6 +232,7 @@ void rings_count_unwritten(struct recording *rec)
 		}
 		perf_ring_consume(ring);
 	}
+	overwritten_count(rec);
 	rec->result.unwritten = rec->samples - rec->result.samples;
 	rec->result.lost_total += rec->result.unwritten;
 }

@@ -11,7 +11,8 @@
  *    dummy. perf records them with the first event where it can, but then the
  *    kernel counts lost side-band records as lost samples of that event. So
  *    that the file has the same events as perf's, the dummy is listed in it
- *    only when system-wide or when the others are enabled late; else its ids
+ *    only when system-wide, when the others are enabled late, or when they are overwritten; else
+ *    its ids
  *    are further ids of the first event, whose sample_id fields are the same.
  *
  * All events of a recording share the sample_type bits that come before the
@@ -72,6 +73,7 @@ struct event *event_new(struct recording *rec, enum event_kind kind, const char 
 	event->kind = kind;
 	event->name = copy;
 	event->inherit = -1;
+	event->overwrite = -1;
 	event->group = -1;
 	event->map_fd = -1;
 	event->leader = rec->events.n - 1;
@@ -130,6 +132,7 @@ static struct error *event_take(struct recording *rec, struct select_event *sel,
 	event->stack_size = sel->stack_size;
 	event->max_stack = sel->max_stack;
 	event->inherit = sel->inherit;
+	event->overwrite = sel->overwrite;
 	event->precise_max = sel->precise_max;
 	event->sample_read = sel->sample_read;
 	event->is_weak = sel->weak;
@@ -376,6 +379,13 @@ void event_set_tracking(const struct recording *rec, struct perf_event_attr *att
 	attr->context_switch = rec->opts.switches;
 }
 
+/* What runs and is mapped is needed for all that is kept. */
+static bool is_overwritten(const struct recording *rec, const struct event *event)
+{
+	return event->kind != EVENT_TRACKING &&
+	       (event->overwrite >= 0 ? event->overwrite : rec->opts.overwrite);
+}
+
 static struct error *configure(struct recording *rec, struct event *event, bool many)
 {
 	struct perf_event_attr *attr = &event->attr;
@@ -409,6 +419,7 @@ static struct error *configure(struct recording *rec, struct event *event, bool 
 		attr->watermark = 1;
 		attr->wakeup_watermark = min_of(bytes / WAKEUP_FRACTION, (size_t)WAKEUP_BYTES);
 	}
+	attr->write_backward = is_overwritten(rec, event);
 	switch (event->kind) {
 	case EVENT_TRACKING:
 		attr->sample_period = 1;
@@ -524,6 +535,10 @@ struct error *events_configure(struct recording *rec)
 	if (!listed &&
 	    (rec->events.v[0].kind == EVENT_OUTPUT || rec->events.v[0].kind == EVENT_PROBE))
 		listed = true;
+	vec_for_each (event, &rec->events)
+		rec->result.overwrites |= is_overwritten(rec, event);
+	listed |= rec->result.overwrites;
+	rec->no_rounds = rec->result.overwrites || rec->opts.tail_synthesize;
 	event = event_new(rec, EVENT_TRACKING, "dummy:HG");
 	if (!event)
 		return error_nomem();

@@ -14,6 +14,7 @@
  *	synth_records.c		what is there already: processes, maps, programs
  *	mapped_ids.c	the build ids of those maps
  *	drain.c		the rings to the file, counting what goes by
+ *	overwrite.c	rings that the kernel overwrites, to the file
  *	live_events.c	the same without a file
  *	passed_events.c	events that one process opens and another one records
  *	enable_times.c	when events are enabled
@@ -82,6 +83,7 @@ struct event {
 	uint16_t max_stack;
 	bool unlisted; /* EVENT_TRACKING: the file has its ids as the first event's */
 	int inherit;   /* -1: as the command line says */
+	int overwrite; /* likewise */
 	bool precise_max, sample_read;
 	int group;     /* -1: none */
 	size_t leader; /* index of its group's first event; its own otherwise */
@@ -124,11 +126,12 @@ struct record_object {
 struct cpu_ring {
 	struct perf_ring ring;
 	struct recording *rec;
-	int cpu;      /* -1: it is of one thread */
-	pid_t tid;    /* of cpu -1 */
-	bool polled;  /* some fd of it is watched */
-	bool full;    /* a record may not have fitted since the last one that we have read */
-	VEC(int) fds; /* that write to it; one at a time is watched */
+	int cpu;	  /* -1: it is of one thread */
+	pid_t tid;	  /* of cpu -1 */
+	bool overwritten; /* by the kernel: it is read once, at the end of the file */
+	bool polled;	  /* some fd of it is watched */
+	bool full;	  /* a record may not have fitted since the last one that we have read */
+	VEC(int) fds;	  /* that write to it; one at a time is watched */
 	size_t polled_fd;
 };
 
@@ -191,6 +194,7 @@ struct recording {
 	int end_fd;			  /* see recording_watch() */
 	char *header_page, *header_event; /* of tracefs, of passed events */
 	bool no_lost;			  /* the kernel knows no PERF_FORMAT_LOST */
+	bool no_rounds; /* the file has records that are older than those before */
 	struct data_writer *writer;
 	struct buildid_process *copier; /* NULL: files are not copied */
 	struct program_store *programs; /* NULL: loads of BPF programs are not announced to us */
@@ -211,6 +215,7 @@ struct recording {
 	uint64_t samples, dropped_self;
 	uint64_t first_time, last_time; /* of samples; 0: none */
 	uint64_t lost_records;		/* of all events, as LOST records say */
+	uint64_t overwritten;		/* bytes of records */
 	bool user_hit, kernel_hit, chains, stacks;
 	uint64_t freq;	       /* of samples, within the kernel's limit; 0: not known yet */
 	bool data_maps;	       /* mappings that are not executable are recorded */
@@ -297,7 +302,8 @@ struct error *passed_events_take(struct recording *rec);
 struct error *events_open(struct recording *rec);
 struct error *rings_open(struct recording *rec);
 /* The ring that it writes to; NULL: there is none yet. */
-struct cpu_ring *ring_of(struct recording *rec, const struct event_fd *efd);
+struct cpu_ring *ring_of(struct recording *rec, const struct event *event,
+			 const struct event_fd *efd);
 /* What is not ready yet: all, or what was opened again. */
 struct error *events_attach(struct recording *rec);
 void events_warn_of_several(const struct recording *rec);
@@ -364,8 +370,16 @@ struct error *switch_see_fork(struct recording *rec, pid_t pid);
 
 /* drain.c */
 struct error *rings_drain(struct recording *rec, bool *any);
+/* Looks at a record that goes to the file; false: it is left out. */
+bool record_see(struct recording *rec, const struct perf_ring *ring, uint64_t at,
+		const struct perf_event_header *header);
 /* After a failure to write: what the last round and the rings held is lost. */
 void rings_count_unwritten(struct recording *rec);
+
+/* overwrite.c: what the rings have that the kernel overwrites, in the order of time. */
+struct error *overwritten_drain(struct recording *rec);
+/* After a failure to write: counts the samples that they have. */
+void overwritten_count(struct recording *rec);
 
 /* cpu_return.c: adds the ids of the descriptors from first[i] on of each event i to the file. */
 struct error *new_ids_write(struct recording *rec, const size_t *first);

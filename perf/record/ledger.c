@@ -18,6 +18,9 @@
  * Programs of others that filtered an event (strangers.c) have a line, too:
  * what they kept out, nobody counts.
  *
+ * So have the records that the kernel has overwritten (overwrite.c), in bytes: how many they were,
+ * nobody knows.
+ *
  * The lines go into the file twice: as LOST_SAMPLES records, which perf shows,
  * and as our own ledger records with names. The counts are those of the whole recording; a file of
  * --switch-output has what was added since the file before.
@@ -182,6 +185,7 @@ static struct error *find_losses(struct recording *rec, struct strbuf *out)
 	}
 	TRY(close_rings(rec));
 	TRY(close_cpus(rec));
+	TRY(add(rec, LEDGER_OVERWRITTEN, "the rings", 0, rec->overwritten));
 	vec_for_each (object, &rec->objects) {
 		struct bpf_program *prog;
 

@@ -296,21 +296,26 @@ struct error *events_open(struct recording *rec)
 	return NULL;
 }
 
-struct cpu_ring *ring_of(struct recording *rec, const struct event_fd *efd)
+struct cpu_ring *ring_of(struct recording *rec, const struct event *event,
+			 const struct event_fd *efd)
 {
 	struct cpu_ring *ring;
 
 	vec_for_each (ring, &rec->rings)
-		if (ring->cpu == efd->cpu && (efd->cpu >= 0 || ring->tid == efd->tid))
+		if (ring->cpu == efd->cpu && (efd->cpu >= 0 || ring->tid == efd->tid) &&
+		    ring->overwritten == event->attr.write_backward)
 			return ring;
 	return NULL;
 }
 
 /* A smaller ring where the size was not the user's choice. */
-static struct error *ring_map(struct recording *rec, struct perf_ring *ring, int fd)
+static struct error *ring_map(struct recording *rec, struct cpu_ring *ring, int fd)
 {
 	for (;;) {
-		struct error *err = perf_ring_init(ring, fd, rec->mmap_pages);
+		struct error *err =
+			ring->overwritten
+				? perf_ring_init_overwritten(&ring->ring, fd, rec->mmap_pages)
+				: perf_ring_init(&ring->ring, fd, rec->mmap_pages);
 
 		if (!err || err->code != EPERM)
 			return err;
@@ -323,9 +328,10 @@ static struct error *ring_map(struct recording *rec, struct perf_ring *ring, int
 	}
 }
 
-static struct error *ring_add(struct recording *rec, const struct event_fd *efd)
+static struct error *ring_add(struct recording *rec, const struct event *event,
+			      const struct event_fd *efd)
 {
-	struct cpu_ring *ring = ring_of(rec, efd);
+	struct cpu_ring *ring = ring_of(rec, event, efd);
 
 	if (ring) {
 		TRY(sys_perf_set_output(efd->fd, ring->fds.v[0]));
@@ -336,7 +342,8 @@ static struct error *ring_add(struct recording *rec, const struct event_fd *efd)
 		ring = vec_push(&rec->rings);
 		ring->cpu = efd->cpu;
 		ring->tid = efd->tid;
-		TRY(ring_map(rec, &ring->ring, efd->fd));
+		ring->overwritten = event->attr.write_backward;
+		TRY(ring_map(rec, ring, efd->fd));
 	}
 	int *fd = vec_push(&ring->fds);
 	if (!fd)
@@ -350,7 +357,7 @@ static struct error *rings_add(struct recording *rec, const struct event *event)
 	const struct event_fd *efd;
 
 	vec_for_each (efd, &event->fds)
-		TRY(ring_add(rec, efd));
+		TRY(ring_add(rec, event, efd));
 	return NULL;
 }
 
@@ -361,7 +368,8 @@ struct error *rings_open(struct recording *rec)
 
 	TRY(sys_cpus_possible(rec->roots, &possible));
 	const size_t n_threads = rec->target.per_thread ? rec->target.tids.n : 0;
-	if (!vec_reserve(&rec->rings, max_of(possible.n, rec->target.cpus.n) + n_threads))
+	const size_t n_rings = max_of(possible.n, rec->target.cpus.n) + n_threads;
+	if (!vec_reserve(&rec->rings, n_rings * (rec->result.overwrites ? 2 : 1)))
 		return error_nomem();
 	/* who is passed the rings has no other event by them */
 	if (rec->opts.track)
@@ -627,7 +635,7 @@ static struct error *make_ready(struct recording *rec)
 
 	vec_for_each (event, &rec->events)
 		for (size_t i = event->n_ready; i < event->fds.n; i++)
-			TRY(ring_add(rec, &event->fds.v[i]));
+			TRY(ring_add(rec, event, &event->fds.v[i]));
 	return events_attach(rec);
 }
 
@@ -675,7 +683,8 @@ static struct error *open_cgroup(struct recording *rec, int cgroup)
 
 	vec_for_each (event, &rec->events)
 		vec_for_each (ring, &rec->rings)
-			if (is_of_cgroups(rec, event) && is_recorded(rec, ring->cpu))
+			if (is_of_cgroups(rec, event) && is_recorded(rec, ring->cpu) &&
+			    !ring->overwritten)
 				TRY(open_one(rec, event,
 					     (struct event_fd){.cpu = ring->cpu,
 							       .tid = -1,

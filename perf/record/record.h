@@ -127,8 +127,10 @@ struct record_opts {
 	/* A ring for each thread, and none for their children; not with all_cpus or cpus. */
 	bool per_thread;
 	bool no_buffering; /* write at every record */
-	size_t mmap_pages; /* 0: a good size within what may be locked */
-	int delay_ms;	   /* enable so long after the workload began; -1: never by itself */
+	bool overwrite;	   /* the rings keep the last samples, and are read at the end of a file */
+	bool tail_synthesize; /* what exists is recorded at the end of the file */
+	size_t mmap_pages;    /* 0: a good size within what may be locked */
+	int delay_ms;	      /* enable so long after the workload began; -1: never by itself */
 	const struct record_span *spans; /* enable in these only; then delay_ms is not used */
 	size_t n_spans;
 	const char *control; /* "fifo:PATH[,ACK]", "fd:N[,ACK]": commands while it runs; NULL */
@@ -193,6 +195,7 @@ struct record_result {
 	enum loss_accuracy lost;
 	uint64_t unwritten; /* of lost_total: samples that were taken, and found no room in the file
 			     */
+	bool overwrites;    /* only the last samples are in the file, if some were overwritten */
 	bool workload_ended;
 	int workload_status; /* of waitpid(2); meaningful with workload_ended */
 	int signal;	     /* that ended it: SIGINT, SIGTERM, …; 0: none */

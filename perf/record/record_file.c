@@ -57,7 +57,8 @@ static struct error *watch_rings(struct recording *rec)
 	struct cpu_ring *ring;
 
 	vec_for_each (ring, &rec->rings)
-		TRY(ring_watch(rec, ring, 0));
+		if (!ring->overwritten)
+			TRY(ring_watch(rec, ring, 0));
 	return NULL;
 }
 
@@ -133,7 +134,9 @@ static struct error *run_loop(struct recording *rec)
 	rec->result.workload_ended = loop_workload_status(rec->loop, &rec->result.workload_status);
 	strangers_find(rec);
 	events_disable(rec);
-	return rings_drain(rec, &any);
+	TRY(overwritten_drain(rec));
+	TRY(rings_drain(rec, &any));
+	return rec->opts.tail_synthesize ? synthesize_again(rec, rec->writer) : NULL;
 }
 
 /* With the ids of the tracking event, if this is the first one and that one is not listed. */

@@ -12,7 +12,8 @@
  *     processes and mappings (state) that are newer than T go to both files.
  *  3. write to the new file what /proc shows
  *  4. read the rings to the old file. All that ended before 3 has no more samples.
- *  5. read them to the new file: the state that the last samples of 4 need goes to both
+ *     Rings that the kernel overwrites are read now, and no others.
+ *  5. read the others to the new file: the state that the last samples of 4 need goes to both
  *  6. end the old file, go on with the new one
  *
  * State that is older than T is no part of the new file: it was so before 3. The rings are also
@@ -262,8 +263,9 @@ struct error *switch_output(struct recording *rec)
 	TRY(find_newest(rec));
 	TRY(open_next(rec));
 	TRY(rings_drain(rec, &any));
-	TRY(synthesize_again(rec, s->next));
+	TRY(synthesize_again(rec, rec->opts.tail_synthesize ? rec->writer : s->next));
 	TRY(rings_drain(rec, &any));
+	TRY(overwritten_drain(rec));
 	TRY(features_put_times(rec));
 	TRY(drain_to_next(rec));
 	return end_old(rec);

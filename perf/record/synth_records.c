@@ -41,7 +41,7 @@ static struct error *synth_ids(struct recording *rec, struct synth *s)
 				.cpu = efd->cpu,
 				.tid = efd->tid < 0 ? UINT64_MAX : (uint64_t)efd->tid,
 			};
-			const struct cpu_ring *ring = ring_of(rec, efd);
+			const struct cpu_ring *ring = ring_of(rec, event, efd);
 			e->idx = ring ? (size_t)(ring - rec->rings.v) : 0;
 		}
 	}
@@ -165,6 +165,8 @@ static struct error *synthesize_to(struct recording *rec, struct data_writer *to
 
 struct error *synthesize(struct recording *rec)
 {
+	if (rec->opts.tail_synthesize)
+		return NULL;
 	return synthesize_to(rec, rec->writer, false);
 }
 

@@ -94,9 +94,10 @@ static struct error *term_u64(const struct events_resolver *r, const struct sele
 	return NULL;
 }
 
-static const char *const common_terms[] = {"config",	 "config1", "config2",	 "config3",
-					   "name",	 "period",  "freq",	 "call-graph",
-					   "no-inherit", "inherit", "max-stack", "stack-size"};
+static const char *const common_terms[] = {"config",	 "config1",	"config2",   "config3",
+					   "name",	 "period",	"freq",	     "call-graph",
+					   "no-inherit", "inherit",	"max-stack", "stack-size",
+					   "overwrite",	 "no-overwrite"};
 
 /* The terms that every event takes. *known: it was one of them. */
 static struct error *common_term(const struct events_resolver *r, const struct select_term *term,
@@ -152,6 +153,10 @@ static struct error *common_term(const struct events_resolver *r, const struct s
 		event->inherit = 0;
 	} else if (!strcmp(term->name, "inherit")) {
 		event->inherit = 1;
+	} else if (!strcmp(term->name, "overwrite")) {
+		event->overwrite = 1;
+	} else if (!strcmp(term->name, "no-overwrite")) {
+		event->overwrite = 0;
 	} else if (!strcmp(term->name, "max-stack")) {
 		TRY(term_u64(r, term, &v));
 		if (!v || v > UINT16_MAX)
@@ -322,6 +327,7 @@ static struct error *event_add(const struct events_resolver *r, const struct sel
 		return error_nomem();
 	event->attr.size = sizeof(event->attr);
 	event->inherit = -1;
+	event->overwrite = -1;
 	event->pos = item->pos;
 	event->group = item->group < 0 ? -1 : r->out->n_groups + item->group;
 	event->precise_max = item->modifiers.precise_max;

@@ -150,6 +150,7 @@ struct select_event {
 	uint32_t stack_size; /* of a copy; 0: as the command line says */
 	uint16_t max_stack;  /* 0: as the command line says */
 	int inherit;	     /* -1: as the command line says */
+	int overwrite;	     /* likewise */
 	bool precise_max;
 	bool sample_read;
 	struct select_prog prog;

@@ -836,6 +836,11 @@ void session_warn_of_losses(const struct session *s, const char *name, const str
 				 "%s: %s was not recorded for %.3f s: it was offline, and events "
 				 "from the moment of its return may be missing",
 				 name, line->name, line->count / 1e9);
+		else if (line->kind == LEDGER_OVERWRITTEN)
+			log_warn(log,
+				 "%s: the recording has only the last samples of its events: newer "
+				 "ones have overwritten %" PRIu64 " bytes (record --overwrite)",
+				 name, line->count);
 	if (s->losses.lost_samples)
 		log_warn(log, "%s: %" PRIu64 " samples were lost while recording", name,
 			 s->losses.lost_samples);

@@ -261,6 +261,19 @@ static void test_resolve(void **state)
 	selection_deinit(&sel);
 }
 
+/* -1: neither of both terms */
+static void test_overwrite_terms(void **state)
+{
+	struct selection sel = {0};
+	struct select_event *v =
+		resolve("cs/overwrite/,sched:sched_switch/no-overwrite/,faults/freq=9/", &sel);
+
+	assert_int_equal(v[0].overwrite, 1);
+	assert_int_equal(v[1].overwrite, 0);
+	assert_int_equal(v[2].overwrite, -1);
+	selection_deinit(&sel);
+}
+
 static void test_resolve_errors(void **state)
 {
 	static const struct {
@@ -374,6 +387,7 @@ int main(void)
 		cmocka_unit_test(test_errors),
 		cmocka_unit_test(test_truncation),
 		cmocka_unit_test(test_resolve),
+		cmocka_unit_test(test_overwrite_terms),
 		cmocka_unit_test(test_resolve_errors),
 		cmocka_unit_test(test_failure_keeps_selection),
 		cmocka_unit_test(test_call_graph),

@@ -231,13 +231,14 @@ struct perf_event_query_bpf {
 	__u32 ids[];
 };
 
-#define PERF_EVENT_IOC_ENABLE	  _IO('$', 0)
-#define PERF_EVENT_IOC_DISABLE	  _IO('$', 1)
-#define PERF_EVENT_IOC_SET_OUTPUT _IO('$', 5)
-#define PERF_EVENT_IOC_SET_FILTER _IOW('$', 6, char *)
-#define PERF_EVENT_IOC_ID	  _IOR('$', 7, __u64 *)
-#define PERF_EVENT_IOC_SET_BPF	  _IOW('$', 8, __u32)
-#define PERF_EVENT_IOC_QUERY_BPF  _IOWR('$', 10, struct perf_event_query_bpf *)
+#define PERF_EVENT_IOC_ENABLE	    _IO('$', 0)
+#define PERF_EVENT_IOC_DISABLE	    _IO('$', 1)
+#define PERF_EVENT_IOC_SET_OUTPUT   _IO('$', 5)
+#define PERF_EVENT_IOC_SET_FILTER   _IOW('$', 6, char *)
+#define PERF_EVENT_IOC_ID	    _IOR('$', 7, __u64 *)
+#define PERF_EVENT_IOC_SET_BPF	    _IOW('$', 8, __u32)
+#define PERF_EVENT_IOC_PAUSE_OUTPUT _IOW('$', 9, __u32)
+#define PERF_EVENT_IOC_QUERY_BPF    _IOWR('$', 10, struct perf_event_query_bpf *)
 
 /* ---- the ring ---- */
 

@@ -1,0 +1,207 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
+# record --overwrite and --tail-synthesize: the last calls of a workload that numbers them, all, in
+# order, and none twice.
+. "$(dirname "$0")/../tap.sh"
+
+TRACEFS=/sys/kernel/tracing
+PERF=$(command -v perf || true)
+# A system call that nobody else makes meanwhile.
+EVENT=syscalls:sys_enter_getpriority
+
+need() {
+	[ "$(id -u)" = 0 ] || skip "recording needs root"
+	[ -d $TRACEFS/events ] || mount -t tracefs nodev $TRACEFS 2>/dev/null || true
+	[ -d $TRACEFS/events/syscalls ] || skip "tracefs or its syscall events cannot be had"
+	command -v gcc >/dev/null || skip "gcc is not installed"
+	gcc -O1 -fno-omit-frame-pointer -o pbt_last -x c - <<-'END'
+		#define _GNU_SOURCE
+		#include <glob.h>
+		#include <sched.h>
+		#include <signal.h>
+		#include <stdio.h>
+		#include <stdlib.h>
+		#include <sys/syscall.h>
+		#include <sys/wait.h>
+		#include <unistd.h>
+
+		static __attribute__((noinline)) void call_it(long n)
+		{
+			long r = SYS_getpriority;
+
+			__asm__ volatile("syscall" : "+a"(r) : "D"(7L), "S"(n) : "rcx", "r11", "memory");
+		}
+
+		static size_t files(void)
+		{
+			glob_t g;
+			size_t n = glob("t.data.2*", 0, NULL, &g) ? 0 : g.gl_pathc;
+
+			globfree(&g);
+			return n;
+		}
+
+		/* pbt_last FROM TO [FILES]: the calls with these numbers, on one CPU; then it asks
+		 * for a file, waits for it, and calls as often again, FILES times. FILES 0: then it
+		 * executes itself by another name, calls again, and starts processes whose records
+		 * fill rings. */
+		int main(int argc, char **argv)
+		{
+			const long from = atol(argv[1]), to = atol(argv[2]);
+			const long asks = argc > 3 ? atol(argv[3]) : 0;
+			long n = from;
+			cpu_set_t set;
+
+			sched_getaffinity(0, sizeof(set), &set);
+			for (int cpu = 0, found = 0; cpu < CPU_SETSIZE; cpu++) {
+				if (found)
+					CPU_CLR(cpu, &set);
+				found |= CPU_ISSET(cpu, &set);
+			}
+			sched_setaffinity(0, sizeof(set), &set);
+			for (long i = 0; i <= (asks < 0 ? 0 : asks); i++) {
+				for (long end = n + to - from; n < end; n++)
+					call_it(n);
+				if (i >= asks)
+					break;
+				const size_t before = files();
+				kill(getppid(), SIGUSR2);
+				while (files() == before)
+					usleep(1000);
+			}
+			if (argc > 3 && !asks) {
+				char first[32], last[32];
+
+				snprintf(first, sizeof(first), "%ld", to);
+				snprintf(last, sizeof(last), "%ld", to + 100);
+				execl("./pbt_next", "pbt_next", first, last, "-1", NULL);
+				return 1;
+			}
+			for (int i = 0; asks < 0 && i < 1000; i++) {
+				if (!fork())
+					_exit(0);
+				wait(NULL);
+			}
+			return 0;
+		}
+	END
+	cp pbt_last pbt_next
+}
+
+# record OPTION... -- COMMAND...
+record() {
+	"$PERF_BPF" record -N -g "$@" >out 2>record.err ||
+		{ sed 's/^/# | /' record.err; fail "record $*"; }
+}
+
+# assert_last READER FILE LAST LEAST: the numbers in the file end with LAST, without a gap; there
+# are LEAST or more.
+assert_last() {
+	local n
+	"$1" script -i "$2" -F event,trace >text 2>err || { cat err; fail "$2 cannot be read"; }
+	sed -n 's/.*which: 0x0*7, who: 0x0*\([0-9a-f]*\).*/\1/p' text | while read -r n; do echo $((16#${n:-0})); done >numbers
+	awk 'NR > 1 && $1 != last + 1 { print "after " last " comes " $1 } { last = $1 }' numbers >gaps
+	[ ! -s gaps ] || { head -n 5 gaps; fail "$1: numbers in $2"; }
+	assert_equal "$(tail -n 1 numbers)" "$3"
+	[ "$(wc -l <numbers)" -ge "$4" ] || fail "$1: $2 has $(wc -l <numbers) calls"
+}
+
+assert_last_for_all() {
+	assert_last "$PERF_BPF" "$@"
+	[ -z "$PERF" ] || assert_last "$PERF" "$@"
+}
+
+test_the_last_calls_are_kept() {
+	need
+	record --overwrite -m 64K -e $EVENT -o t.data -- ./pbt_last 0 20000
+	assert_last_for_all t.data 19999 200
+	[ "$(wc -l <numbers)" -lt 20000 ] || fail "nothing was overwritten"
+	grep -qE '\([0-9]+ samples, [0-9]+ bytes, the last part only: [0-9]+ bytes of older records overwritten\)' record.err ||
+		fail "$(cat record.err)"
+	"$PERF_BPF" script -i t.data >text 2>err
+	assert_contains err 'the recording has only the last samples'
+	"$PERF_BPF" report -i t.data --stdio >text 2>err
+	assert_contains err 'the recording has only the last samples'
+}
+
+# Where there is room for all, none is missing, and nobody is warned.
+test_all_calls_are_kept() {
+	need
+	record --overwrite -m 4M -z -e $EVENT -o t.data -- ./pbt_last 0 500
+	assert_last_for_all t.data 499 500
+	assert_contains record.err ', 0 lost)'
+	"$PERF_BPF" script -i t.data >text 2>err
+	assert_equal "$(cat err)" ""
+}
+
+# The records of processes are in the file before the samples that are older.
+test_older_samples_have_their_names() {
+	need
+	record --overwrite -m 64K -e $EVENT -o t.data -- ./pbt_last 0 100 0
+	assert_last_for_all t.data 199 200
+	for reader in "$PERF_BPF" $PERF; do
+		"$reader" script -i t.data -F comm,ip,sym,dso 2>/dev/null |
+			awk -v RS= '/call_it|\/pbt_/ { n[$1 " " (index($0, "/" $1 ")") ? "right" : "wrong")]++ }
+				END { for (name in n) print name, n[name] }' | sort >names
+		assert_equal "$(cat names)" "$(printf 'pbt_last right 100\npbt_next right 100')"
+	done
+}
+
+test_by_event() {
+	local exits lost
+	need
+	[ -d $TRACEFS/events/syscalls/sys_exit_getpriority ] || skip "there is no sys_exit_getpriority"
+	record -m 512K -e "$EVENT/overwrite/,syscalls:sys_exit_getpriority" -o t.data -- ./pbt_last 0 10000
+	assert_last_for_all t.data 9999 200
+	[ "$(wc -l <numbers)" -lt 10000 ] || fail "nothing was overwritten"
+	exits=$("$PERF_BPF" script -i t.data -F event,trace 2>/dev/null | grep -c sys_exit_getpriority)
+	lost=$(grep -oE '[0-9]+ of syscalls:sys_exit_getpriority' record.err | cut -d ' ' -f 1 || true)
+	assert_equal $((exits + ${lost:-0})) 10000
+	record --overwrite -m 4M -e "$EVENT/no-overwrite/" -o t.data -- ./pbt_last 0 500
+	assert_last_for_all t.data 499 500
+	assert_contains record.err ', 0 lost)'
+}
+
+# Each file has the last calls before it was asked for.
+files_of() {
+	local calls=$1 n=0 file
+	rm -f t.data*
+	record --overwrite --switch-output -m 64K -e $EVENT -o t.data -- ./pbt_last 0 "$calls" 2
+	for file in t.data.2*; do
+		n=$((n + 1))
+		assert_last_for_all "$file" $((calls * n - 1)) $((calls < 200 ? calls : 200))
+		[ "$(wc -l <numbers)" -le "$calls" ] || fail "$file has what another file has"
+		"$PERF_BPF" script -i "$file" -F comm,ip,sym 2>/dev/null | awk -v RS= '!/pbt_last.*call_it/' >bad
+		[ ! -s bad ] || { head -n 8 bad; fail "$file: samples without a name"; }
+	done
+	assert_equal "$n" 3
+}
+
+test_a_file_for_each_signal() {
+	need
+	files_of 5000
+	files_of 100
+}
+
+# offsets_of PATTERN: in the file, of the records of that kind.
+offsets_of() {
+	awk -v pattern="$1" '$0 ~ pattern { for (i = 1; i <= NF; i++) if ($i ~ /^0x[0-9a-f]+$/ && $(i + 1) ~ /^\[0x/) { print $i; break } }' dump
+}
+
+test_tail_synthesize() {
+	need
+	sleep 1000 &
+	local before=$! sleeper samples
+	soon grep -q sleep /proc/$before/comm
+	record --tail-synthesize -a -e $EVENT -o t.data -- ./pbt_last 0 100
+	kill $before
+	"$PERF_BPF" script -i t.data -D >dump 2>/dev/null
+	sleeper=$(offsets_of "PERF_RECORD_COMM: sleep:$before/$before" | head -n 1)
+	samples=$(offsets_of 'PERF_RECORD_SAMPLE' | tail -n 1)
+	[ -n "$sleeper" ] && [ -n "$samples" ] || { head -n 50 dump | cut -c1-150; fail "the records are missing"; }
+	[ $((sleeper)) -gt $((samples)) ] || fail "the process is at $sleeper, the last sample at $samples"
+	"$PERF_BPF" report --tasks -i t.data | grep -qE "^ +$before .* sleep$" || fail "the process is not known"
+	assert_last_for_all t.data 99 100
+}
+
+run_tests
