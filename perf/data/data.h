@@ -147,6 +147,7 @@ struct data_header {
 	size_t n_groups;
 	uint64_t first_sample_time, last_sample_time; /* ns; 0: not known */
 	uint64_t clockid_resolution;		      /* ns; 0: not known */
+	uint64_t dir_version; /* DIR_FORMAT: the records are in further files; 0: all are here */
 	uint32_t clockid;
 	uint64_t clock_wall_ns, clock_ns; /* CLOCK_DATA */
 	struct data_bpf_prog *bpf_progs;

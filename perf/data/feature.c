@@ -228,6 +228,11 @@ static struct error *decode_clockid(struct data_header *h, struct cursor *c)
 	return cursor_u64(c, &h->clockid_resolution) ? NULL : cut(c);
 }
 
+static struct error *decode_dir_format(struct data_header *h, struct cursor *c)
+{
+	return cursor_u64(c, &h->dir_version) ? NULL : cut(c);
+}
+
 static struct error *decode_clock_data(struct data_header *h, struct cursor *c)
 {
 	uint32_t version, clockid;
@@ -606,7 +611,7 @@ const struct data_feature_ops data_features[DATA_LAST_FEATURE] = {
 	[DATA_SAMPLE_TIME] = {"SAMPLE_TIME", decode_sample_time, true},
 	[DATA_MEM_TOPOLOGY] = {"MEM_TOPOLOGY", NULL, true},
 	[DATA_CLOCKID] = {"CLOCKID", decode_clockid, false},
-	[DATA_DIR_FORMAT] = {"DIR_FORMAT", NULL, false},
+	[DATA_DIR_FORMAT] = {"DIR_FORMAT", decode_dir_format, false},
 	[DATA_BPF_PROG_INFO] = {"BPF_PROG_INFO", decode_bpf_prog_info, true},
 	[DATA_BPF_BTF] = {"BPF_BTF", decode_bpf_btf, true},
 	[DATA_COMPRESSED] = {"COMPRESSED", decode_compressed, true},

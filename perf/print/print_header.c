@@ -376,6 +376,9 @@ static void add_feature(const struct data_header *h, unsigned int feature, bool 
 	case DATA_SAMPLE_TIME:
 		add_sample_time(h, out);
 		break;
+	case DATA_DIR_FORMAT:
+		strbuf_addf(out, "# directory data version : %" PRIu64 "\n", h->dir_version);
+		break;
 	case DATA_CLOCKID:
 		strbuf_addf(out, "# clockid frequency: %" PRIu64 " MHz\n",
 			    h->clockid_resolution * 1000);

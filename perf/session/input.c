@@ -56,13 +56,18 @@ static struct chunk *chunk_new(struct session *s, uint8_t *mem, size_t size)
 	return chunk;
 }
 
+static const char *input_name(const struct session *s)
+{
+	return s->input.name ? s->input.name : s->path;
+}
+
 static struct error *bad_record(struct session *s, uint64_t offset, const char *what,
 				unsigned int size)
 {
 	struct error *err = error_new(EBADMSG, "a record of %u bytes %s", size, what);
 
 	error_at(err, "offset 0x%" PRIx64, offset);
-	return error_at(err, "%s", s->path);
+	return error_at(err, "%s", input_name(s));
 }
 
 /* What stands behind a record of these types, outside it. */
@@ -88,7 +93,7 @@ static void give_back(struct session *s, const uint8_t *read_to)
 	struct session_input *in = &s->input;
 	const uint8_t *low = order_lowest(s, read_to);
 
-	if (!in->mapped || low < in->base + in->dropped + DROP_STEP)
+	if (!in->mapped || in->parts.n || low < in->base + in->dropped + DROP_STEP)
 		return;
 	size_t to = (size_t)(low - in->base) & ~((size_t)DROP_STEP - 1);
 	madvise((void *)(in->base + in->dropped), to - in->dropped, MADV_DONTNEED);
@@ -158,7 +163,7 @@ static struct error *scan(struct session *s, struct chunk *chunk, const uint8_t 
 			log_warn(s->log,
 				 "%s: more than %" PRIu64 " MiB of records wait for their turn: "
 				 "the order of time may suffer",
-				 s->path, s->input.owned_max >> 20);
+				 input_name(s), s->input.owned_max >> 20);
 		s->input.owned_warned = true;
 		err = order_flush(s);
 	}
@@ -173,22 +178,24 @@ static struct error *cut_off(struct session *s, uint64_t offset, size_t left)
 	if (!s->header.pipe && !s->header.unclean) {
 		struct error *err = error_new(EBADMSG, "a record ends past the end of the data");
 		error_at(err, "offset 0x%" PRIx64, offset);
-		return error_at(err, "%s", s->path);
+		return error_at(err, "%s", input_name(s));
 	}
 	s->cut_off = true;
 	log_warn(s->log, "%s: offset 0x%" PRIx64 ": the recording ends in the middle of a record",
-		 s->path, offset);
+		 input_name(s), offset);
 	return NULL;
 }
 
-static struct error *process_bytes(struct session *s, uint64_t offset, uint64_t size)
+/* Of the file that is mapped at base. */
+static struct error *process_bytes(struct session *s, const uint8_t *base, uint64_t offset,
+				   uint64_t size)
 {
 	struct chunk *chunk = chunk_new(s, NULL, 0);
 	const uint8_t *rest;
 
 	if (!chunk)
 		return error_nomem();
-	chunk->base = s->input.base + offset;
+	chunk->base = base + offset;
 	chunk->file_offset = offset;
 	struct error *err = scan(s, chunk, chunk->base, chunk->base + size, &rest);
 	if (!err)
@@ -230,7 +237,7 @@ static struct error *read_some(struct session *s, uint8_t *to, size_t min, size_
 		if (r < 0 && errno == EINTR)
 			continue;
 		if (r < 0)
-			return error_at(error_errno(errno, "cannot read"), "%s", s->path);
+			return error_at(error_errno(errno, "cannot read"), "%s", input_name(s));
 		if (!r)
 			break;
 		n += (size_t)r;
@@ -296,6 +303,39 @@ static struct error *process_pipe(struct session *s)
 	}
 }
 
+static void unpack_end(struct session_input *in)
+{
+	if (!in->unpack)
+		return;
+	ZSTD_freeDStream(in->unpack->stream);
+	free(in->unpack->rest);
+	free(in->unpack);
+	in->unpack = NULL;
+}
+
+/* One part that is damaged does not hide the others. */
+static struct error *process_parts(struct session *s, struct error *err)
+{
+	struct input_part *part;
+
+	vec_for_each (part, &s->input.parts) {
+		if (err == SESSION_STOP)
+			break;
+		unpack_end(&s->input);
+		s->input.name = part->path;
+		struct error *next = process_bytes(s, part->base, 0, part->size);
+		s->input.name = NULL;
+		if (err && next != SESSION_STOP)
+			error_free(next);
+		else if (next == SESSION_STOP) {
+			error_free(err);
+			err = next;
+		} else
+			err = next;
+	}
+	return err;
+}
+
 struct error *input_process(struct session *s)
 {
 	struct error *err;
@@ -303,10 +343,11 @@ struct error *input_process(struct session *s)
 	if (s->input.fd >= 0)
 		err = process_pipe(s);
 	else if (s->header.pipe)
-		err = process_bytes(s, DATA_PIPE_HEADER_SIZE,
+		err = process_bytes(s, s->input.base, DATA_PIPE_HEADER_SIZE,
 				    s->input.size - DATA_PIPE_HEADER_SIZE);
 	else
-		err = process_bytes(s, s->header.data_offset, s->header.data_size);
+		err = process_parts(s, process_bytes(s, s->input.base, s->header.data_offset,
+						     s->header.data_size));
 	if (err == SESSION_STOP)
 		return err;
 	/* What could be read is worth showing before the error is. */
@@ -328,7 +369,7 @@ static struct error *unpack_error(struct session *s, const struct chunk *chunk, 
 	struct error *err = error_new(EBADMSG, "cannot decompress a COMPRESSED record: %s", why);
 
 	error_at(err, "offset 0x%" PRIx64, chunk_offset(chunk, rec));
-	return error_at(err, "%s", s->path);
+	return error_at(err, "%s", input_name(s));
 }
 
 static struct error *unpack_scan(struct session *s, uint8_t *mem, size_t cap, size_t size,
@@ -448,16 +489,14 @@ static struct error *slurp(struct session *s, const uint8_t *start, size_t n)
 	return NULL;
 }
 
-static struct error *input_map(struct session *s, int fd, uint64_t size)
+struct error *input_map(const char *path, int fd, uint64_t size, const uint8_t **base)
 {
 	if (size != (size_t)size)
-		return error_at(error_new(EFBIG, "is too large for this machine"), "%s", s->path);
+		return error_at(error_new(EFBIG, "is too large for this machine"), "%s", path);
 	void *p = mmap(NULL, (size_t)size, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (p == MAP_FAILED)
-		return error_at(error_errno(errno, "cannot map"), "%s", s->path);
-	s->input.base = p;
-	s->input.size = (size_t)size;
-	s->input.mapped = true;
+		return error_at(error_errno(errno, "cannot map"), "%s", path);
+	*base = p;
 	return NULL;
 }
 
@@ -470,41 +509,45 @@ static struct error *open_error(const char *path, int code)
 	return err;
 }
 
-static struct error *check_owner(const struct session *s, const struct stat *st, bool force)
+static struct error *check_owner(const char *path, const struct stat *st, bool force)
 {
 	if (force || !st->st_uid || st->st_uid == geteuid())
 		return NULL;
 	struct error *err =
-		error_at(error_new(EPERM, "belongs to neither you nor root"), "%s", s->path);
+		error_at(error_new(EPERM, "belongs to neither you nor root"), "%s", path);
 	return error_hint(err, "use -f to read it anyway");
 }
 
-struct error *input_open(struct session *s, const char *path, bool force)
+struct error *input_check_owner(const char *path, int fd, bool force, uint64_t *size)
 {
-	_cleanup_close_ int fd = -1;
+	struct stat st;
+
+	if (fstat(fd, &st))
+		return open_error(path, errno);
+	TRY(check_owner(path, &st, force));
+	*size = (uint64_t)st.st_size;
+	return NULL;
+}
+
+struct error *input_open_fd(struct session *s, const char *path, int *fd, bool force)
+{
 	struct stat st;
 
 	s->input.owned_max = OWNED_MAX;
-	fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC)
-			       : fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
-	if (fd < 0 || fstat(fd, &st))
+	if (fstat(*fd, &st))
 		return open_error(path, errno);
-	if (S_ISDIR(st.st_mode)) {
-		struct error *err = error_at(
-			error_new(EISDIR, "is a directory, not a perf.data file"), "%s", path);
-		return error_hint(err, "only single-file recordings are supported, not directories "
-				       "of 'perf record --threads'");
-	}
 	if (S_ISREG(st.st_mode)) {
-		TRY(check_owner(s, &st, force));
+		TRY(check_owner(path, &st, force));
 		if (!st.st_size)
 			return error_at(error_new(ENODATA, "is empty"), "%s", path);
-		TRY(input_map(s, fd, (uint64_t)st.st_size));
+		TRY(input_map(path, *fd, (uint64_t)st.st_size, &s->input.base));
+		s->input.size = (size_t)st.st_size;
+		s->input.mapped = true;
 	} else {
 		uint8_t start[DATA_PIPE_HEADER_SIZE];
 		size_t got;
 
-		s->input.fd = steal_fd(&fd);
+		s->input.fd = steal_fd(fd);
 		TRY(read_some(s, start, sizeof(start), sizeof(start), &got));
 		if (!got)
 			return error_at(error_new(ENODATA, "is empty"), "%s", path);
@@ -526,15 +569,32 @@ struct error *input_open(struct session *s, const char *path, bool force)
 	return data_header_decode(s->input.base, s->input.size, s->path, s->log, &s->header);
 }
 
+struct error *input_open(struct session *s, const char *path, bool force)
+{
+	_cleanup_close_ int fd = -1;
+	struct stat st;
+
+	fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC)
+			       : fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
+	if (fd < 0 || fstat(fd, &st))
+		return open_error(path, errno);
+	if (S_ISDIR(st.st_mode))
+		return input_open_dir(s, path, force);
+	TRY(input_open_fd(s, path, &fd, force));
+	if (!s->header.dir_version)
+		return NULL;
+	return error_hint(
+		error_at(error_new(EINVAL, "its events are in other files of the directory"), "%s",
+			 path),
+		"name the directory");
+}
+
 void input_deinit(struct session *s)
 {
 	struct session_input *in = &s->input;
 
-	if (in->unpack) {
-		ZSTD_freeDStream(in->unpack->stream);
-		free(in->unpack->rest);
-		free(in->unpack);
-	}
+	unpack_end(in);
+	input_parts_deinit(s);
 	if (in->mapped)
 		munmap((void *)in->base, in->size);
 	else

@@ -168,9 +168,19 @@ const uint8_t *order_lowest(const struct session *s, const uint8_t *fallback);
 
 /* ---- input.c ---- */
 
+/* A file data.N of a directory (input_dir.c). */
+struct input_part {
+	unsigned long number;
+	char *path;
+	const uint8_t *base;
+	size_t size;
+};
+
 struct session_input {
-	int fd;		     /* of a pipe; -1 */
-	const uint8_t *base; /* the mapped or slurped file */
+	const char *name;	      /* of the file that is read; NULL: the session's path */
+	VEC(struct input_part) parts; /* the lowest number first; none: there is one file */
+	int fd;			      /* of a pipe; -1 */
+	const uint8_t *base;	      /* the mapped or slurped file */
 	size_t size;
 	bool mapped;
 	size_t dropped; /* bytes from base on that were given back to the system */
@@ -180,6 +190,14 @@ struct session_input {
 	struct unpack *unpack; /* the zstd stream; NULL: none yet */
 };
 struct error *input_open(struct session *s, const char *path, bool force);
+/* With an open file, which is taken. */
+struct error *input_open_fd(struct session *s, const char *path, int *fd, bool force);
+/* data, and the files data.N, of a directory. */
+struct error *input_open_dir(struct session *s, const char *path, bool force);
+void input_parts_deinit(struct session *s);
+/* Before a file is mapped: that it belongs to root or to the caller. */
+struct error *input_check_owner(const char *path, int fd, bool force, uint64_t *size);
+struct error *input_map(const char *path, int fd, uint64_t size, const uint8_t **base);
 struct error *input_process(struct session *s);
 /* Takes records in memory, which are copied; a record that is cut at the end is left out. */
 struct error *input_push(struct session *s, const struct iovec *iov, int n);

@@ -615,7 +615,7 @@ struct error *session_user_record(struct session *s, struct chunk *chunk, const 
 	case RECORD_FINISHED_ROUND:
 		/* It comes before the records that had to wait for it, as in perf's dump. */
 		TRY(call_other(s));
-		return s->tool->unordered ? NULL : order_round(s);
+		return s->tool->unordered || s->input.parts.n ? NULL : order_round(s);
 	case RECORD_COMPRESSED:
 		s->n_compressed++;
 		return session_unpack(s, chunk, rec + sizeof(struct perf_event_header),
