@@ -716,6 +716,8 @@ int cmd_record(int argc, char **argv)
 	_cleanup_free_ char *buildid_dir = NULL;
 	err = config_load_compile(o->log, args.clang_opt, &config, &compile);
 	if (!err)
+		err = config_get_bool(config, "record.compressed2", false, &o->compressed2);
+	if (!err)
 		err = configure_build_ids(&args, config, &buildid_dir);
 	if (!err)
 		err = recording_new(o, &rec);

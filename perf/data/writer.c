@@ -63,7 +63,7 @@
 
 /* Of uncompressed bytes, so that the COMPRESSED record holds them in any case. */
 #define PACK_CHUNK     (60 << 10)
-#define PACK_MAX       (65535 - sizeof(struct perf_event_header))
+#define PACK_MAX       (65528 - sizeof(struct perf_event_header) - sizeof(uint64_t))
 #define MMAP_LEN_USUAL (512 << 10)
 #define PATIENCE_MS    1000 /* with a reader, when the recording is to end */
 
@@ -82,6 +82,7 @@ struct data_writer {
 	bool pipe, started, finished, is_ending;
 	uint64_t max_size;
 	int zstd_level;
+	bool compressed2;
 	uint32_t mmap_len;
 	ZSTD_CCtx *zstd;
 	struct strbuf packed; /* scratch of compression */
@@ -256,6 +257,7 @@ struct error *data_writer_open_fd(const char *path, int *fd, const struct data_w
 	if (opts) {
 		w->max_size = opts->max_size;
 		w->zstd_level = opts->zstd_level;
+		w->compressed2 = opts->compressed2;
 		w->mmap_len = opts->mmap_len;
 	}
 	if (w->fd < 0 || fstat(w->fd, &st))
@@ -493,16 +495,25 @@ struct error *data_writer_start(struct data_writer *w)
 
 /* ---- records ---- */
 
+/* COMPRESSED2 tells how many bytes it has, so that records behind it can begin at a multiple of 8.
+ */
 static void pack_record(struct data_writer *w, const uint8_t *bytes, size_t size)
 {
+	const uint64_t data_size = size;
 	struct perf_event_header h = {
-		.type = RECORD_COMPRESSED,
-		.size = (uint16_t)(sizeof(h) + size),
+		.type = w->compressed2 ? RECORD_COMPRESSED2 : RECORD_COMPRESSED,
+		.size = (uint16_t)(w->compressed2
+					   ? sizeof(h) + sizeof(data_size) + round_up(size, 8)
+					   : sizeof(h) + size),
 	};
 
 	strbuf_add(&w->packed, &h, sizeof(h));
+	if (w->compressed2)
+		strbuf_add(&w->packed, &data_size, sizeof(data_size));
 	strbuf_add(&w->packed, bytes, size);
-	w->packed_size += sizeof(h) + size;
+	if (w->compressed2)
+		pad_buf(&w->packed);
+	w->packed_size += h.size;
 }
 
 /* One piece, flushed, so that the record can be unpacked when it is read. */

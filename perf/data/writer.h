@@ -38,6 +38,7 @@ struct data_writer_opts {
 	size_t sz;	   /* sizeof(struct data_writer_opts) */
 	uint64_t max_size; /* data_writer_is_full() from this many bytes on; 0: no limit */
 	int zstd_level;	   /* 1 … 22: compress records; 0: do not */
+	bool compressed2;  /* COMPRESSED2 records, for perf 6.16 and newer, not COMPRESSED */
 	uint32_t mmap_len; /* bytes of a ring, for the COMPRESSED feature; 0: 512 KiB */
 };
 

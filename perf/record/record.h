@@ -142,7 +142,8 @@ struct record_opts {
 	/* Confines the process that creates the files; NULL: it is not confined. */
 	struct error *(*confine_files)(void *ctx);
 	void *confine_files_ctx;
-	int zstd_level; /* 0: no compression */
+	int zstd_level;	  /* 0: no compression */
+	bool compressed2; /* as COMPRESSED2 records */
 	enum record_buildid_mmap buildid_mmap;
 	bool all_build_ids;	 /* also of code that was mapped, but not hit */
 	bool no_build_ids;	 /* do not look for the build ids of what was hit */

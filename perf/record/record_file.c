@@ -167,6 +167,7 @@ struct error *writer_open(struct recording *rec, int *fd)
 		.sz = sizeof(opts),
 		.max_size = rec->opts.max_size,
 		.zstd_level = rec->opts.zstd_level,
+		.compressed2 = rec->opts.compressed2,
 		.mmap_len = rec->mmap_pages * sys_page_size(),
 	};
 

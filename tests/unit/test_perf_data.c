@@ -587,27 +587,93 @@ static void a_kill_at_any_moment_leaves_the_last_round(void **state)
 static void compressed_records_come_back(void **state)
 {
 	struct files *f = *state;
-	struct data_writer_opts opts = {.sz = sizeof(opts), .zstd_level = 1};
-	struct data_writer *w = writer_new(f->path, &opts);
-	uint64_t t = 1;
 
-	for (unsigned int n = 1; n <= 4096; n *= 4) {
-		assert_null(write_samples(w, t, n));
-		assert_null(data_writer_round(w));
-		t += n;
+	for (int two = 0; two < 2; two++) {
+		struct data_writer_opts opts = {
+			.sz = sizeof(opts), .zstd_level = 1, .compressed2 = two};
+		struct data_writer *w = writer_new(f->path, &opts);
+		uint64_t t = 1;
+
+		for (unsigned int n = 1; n <= 4096; n *= 4) {
+			assert_null(write_samples(w, t, n));
+			assert_null(data_writer_round(w));
+			t += n;
+		}
+		assert_null(write_samples(w, t, 1));
+		assert_null(data_writer_finish(w));
+		data_writer_free(w);
+		assert_int_equal(read_samples(f->path, false), t);
+
+		_cleanup_(session_freep) struct session *s = NULL;
+		struct session_tool tool = {0};
+		assert_null(session_open(f->path, NULL, &s));
+		const struct data_header *h = session_header(s);
+		assert_int_equal(h->compressed.type, 1);
+		assert_int_equal(h->compressed.level, 1);
+		assert_true(h->compressed.ratio > 3);
+		assert_true(h->compressed.mmap_len >= 60 << 10);
+		assert_null(session_process(s, &tool));
+		assert_int_equal(!session_n_compressed(s, RECORD_COMPRESSED), two);
+		assert_int_equal(!session_n_compressed(s, RECORD_COMPRESSED2), !two);
 	}
-	assert_null(write_samples(w, t, 1));
+}
+
+/* The records of a file without its header. */
+static void write_part(const char *from, const char *to)
+{
+	_cleanup_(session_freep) struct session *s = NULL;
+	_cleanup_fclose_ FILE *in = fopen(from, "r"), *out = fopen(to, "w");
+	char bytes[65536];
+
+	assert_null(session_open(from, NULL, &s));
+	const size_t size = session_header(s)->data_size;
+	assert_non_null(in);
+	assert_non_null(out);
+	assert_true(size < sizeof(bytes));
+	assert_int_equal(fseek(in, (long)session_header(s)->data_offset, SEEK_SET), 0);
+	assert_int_equal(fread(bytes, 1, size, in), size);
+	assert_int_equal(fwrite(bytes, 1, size, out), size);
+}
+
+/* Each file in an order of its own; rounds, which perf does not write there, mean nothing. */
+static void a_directory_holds_all(void **state)
+{
+	static const uint64_t version = 1;
+	struct files *f = *state;
+	char dir[320], path[340];
+
+	snprintf(dir, sizeof(dir), "%s.dir", f->path);
+	assert_int_equal(mkdir(dir, 0700), 0);
+	for (int part = 0; part < 4; part++) {
+		struct data_writer_opts opts = {.sz = sizeof(opts), .zstd_level = part & 1};
+		struct data_writer *w = writer_new(f->path, &opts);
+
+		for (uint64_t t = 1 + (uint64_t)part * 10; t < 400; t += 40) {
+			assert_null(write_samples(w, t, 10));
+			assert_null(data_writer_round(w));
+		}
+		assert_null(data_writer_finish(w));
+		data_writer_free(w);
+		snprintf(path, sizeof(path), "%s/data.%d", dir, part * 7);
+		write_part(f->path, path);
+	}
+	snprintf(path, sizeof(path), "%s/data", dir);
+	struct data_writer *w = writer_new(path, NULL);
+	assert_null(data_writer_feature(w, DATA_DIR_FORMAT, &version, sizeof(version)));
 	assert_null(data_writer_finish(w));
 	data_writer_free(w);
-	assert_int_equal(read_samples(f->path, false), t);
-
-	_cleanup_(session_freep) struct session *s = NULL;
-	assert_null(session_open(f->path, NULL, &s));
-	const struct data_header *h = session_header(s);
-	assert_int_equal(h->compressed.type, 1);
-	assert_int_equal(h->compressed.level, 1);
-	assert_true(h->compressed.ratio > 3);
-	assert_true(h->compressed.mmap_len >= 60 << 10);
+	assert_int_equal(read_samples(dir, false), 400);
+	for (int part = 0; part < 4; part++) {
+		snprintf(path, sizeof(path), "%s/data.%d", dir, part * 7);
+		unlink(path);
+	}
+	struct session *s = NULL;
+	struct error *err = session_open(dir, NULL, &s);
+	assert_int_equal(err->code, ENODATA);
+	error_free(err);
+	snprintf(path, sizeof(path), "%s/data", dir);
+	unlink(path);
+	rmdir(dir);
 }
 
 static void a_full_disk_is_told_once_and_leaves_the_last_round(void **state)
@@ -712,6 +778,7 @@ int main(void)
 		WITH_FILES(ids_that_come_late),
 		WITH_FILES(a_kill_at_any_moment_leaves_the_last_round),
 		WITH_FILES(compressed_records_come_back),
+		WITH_FILES(a_directory_holds_all),
 		WITH_FILES(a_full_disk_is_told_once_and_leaves_the_last_round),
 		WITH_FILES(the_pipe_form_holds_all),
 		cmocka_unit_test(what_cannot_be_opened_is_told),
