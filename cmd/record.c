@@ -66,6 +66,11 @@ enum {
 	OPT_SWITCH_MAX_FILES,
 	OPT_OVERWRITE,
 	OPT_TAIL_SYNTHESIZE,
+	OPT_SWITCH_OUTPUT_EVENT,
+	OPT_MMAP_FLUSH,
+	OPT_SAMPLE_MEM_INFO,
+	OPT_DRY_RUN,
+	OPT_SYNTH,
 };
 
 static const struct argp_option options[] = {
@@ -98,6 +103,8 @@ static const struct argp_option options[] = {
 	{"data", 'd', NULL, 0, "Record the data addresses of samples, and mappings of data"},
 	{"phys-data", OPT_PHYS_DATA, NULL, 0, "Record the physical addresses of the data"},
 	{"weight", 'W', NULL, 0, "Record the weight of samples: what the access cost"},
+	{"sample-mem-info", OPT_SAMPLE_MEM_INFO, NULL, 0,
+	 "Record what the memory access of each sample hit, which -d does as well"},
 	{"data-page-size", OPT_DATA_PAGE_SIZE, NULL, 0,
 	 "Record the size of the page of the data of each sample"},
 	{"code-page-size", OPT_CODE_PAGE_SIZE, NULL, 0,
@@ -130,6 +137,8 @@ static const struct argp_option options[] = {
 	 "Record what report --latency needs: the context switches of the command or processes"},
 	{"switch-events", OPT_SWITCH_EVENTS, NULL, 0, "Record context switches"},
 	{"mmap-pages", 'm', "PAGES", 0, "Ring size in pages, or a size such as 512K or 4M"},
+	{"mmap-flush", OPT_MMAP_FLUSH, "SIZE", 0,
+	 "Do not read a ring that has fewer bytes, until the end; at most a quarter of the ring"},
 	{"overwrite", OPT_OVERWRITE, NULL, 0,
 	 "Keep the last samples in the rings, which are overwritten, and write them at the end, or "
 	 "when --switch-output begins a new file"},
@@ -151,6 +160,11 @@ static const struct argp_option options[] = {
 	{"per-thread", OPT_PER_THREAD, NULL, 0,
 	 "Use a ring for each thread instead of each CPU; new threads and children are not "
 	 "recorded"},
+	{"no-samples", 'n', NULL, 0, "Take no samples"},
+	{"synth", OPT_SYNTH, "TYPE,...", 0,
+	 "Of processes that exist, record: task (names and threads), mmap (also mappings), cgroup, "
+	 "all (default) or no"},
+	{"dry-run", OPT_DRY_RUN, NULL, 0, "Check the options and events, and end"},
 	{"all-user", OPT_ALL_USER, NULL, 0, "Record all events in user space only"},
 	{"all-kernel", OPT_ALL_KERNEL, NULL, 0, "Record all events in the kernel only"},
 	{"no-bpf-event", OPT_NO_BPF_EVENT, NULL, 0,
@@ -163,6 +177,8 @@ static const struct argp_option options[] = {
 	{"switch-output", OPT_SWITCH_OUTPUT, "signal|SIZE|TIME", OPTION_ARG_OPTIONAL,
 	 "Write several files, each complete: begin a new one at SIGUSR2, when the file has SIZE "
 	 "(100M), or after TIME (10s, 5m); complete ones are named FILE.DATE"},
+	{"switch-output-event", OPT_SWITCH_OUTPUT_EVENT, "EVENT", 0,
+	 "As --switch-output: begin a new file when this event happens; it is not recorded"},
 	{"switch-max-files", OPT_SWITCH_MAX_FILES, "N", 0,
 	 "With --switch-output, keep only the last N files"},
 	{"compression-level", 'z', "LEVEL", OPTION_ARG_OPTIONAL,
@@ -205,6 +221,7 @@ struct record_args {
 	VEC(struct record_arg) list;
 	const char *clang_opt;
 	int verbose;
+	bool dry_run;
 	bool quiet, no_buildid_cache, timestamp_filename, latency;
 	struct record_span spans[MAX_SPANS];
 };
@@ -273,6 +290,18 @@ static void parse_regs(const char *option, const char *text, uint64_t *regs)
 		exit(cmd_fail(error_mark_usage(error_at(err, "%s", option))));
 }
 
+static void parse_switch(struct record_opts *o, const char *text)
+{
+	const struct record_switch before = o->switch_output;
+	struct error *err = record_switch_parse(text ? text : "signal", &o->switch_output);
+
+	if (err)
+		exit(cmd_fail(err));
+	o->switch_output.max_files = before.max_files;
+	o->switch_output.event = before.event;
+	o->no_build_ids = true;
+}
+
 static const struct option_member members[] = {
 	OPTION_SETS(OPT_CLANG_OPT, struct record_args, clang_opt),
 	OPTION_SETS('a', struct record_args, opts.all_cpus),
@@ -306,6 +335,8 @@ static const struct option_member members[] = {
 	OPTION_SETS(OPT_USER_CALLCHAINS, struct record_args, opts.no_kernel_chains),
 	OPTION_SETS(OPT_KERNEL_CALLCHAINS, struct record_args, opts.no_user_chains),
 	OPTION_SETS(OPT_RUNNING_TIME, struct record_args, opts.running_time),
+	OPTION_SETS('n', struct record_args, opts.no_samples),
+	OPTION_SETS(OPT_DRY_RUN, struct record_args, dry_run),
 	OPTION_SETS(OPT_OVERWRITE, struct record_args, opts.overwrite),
 	OPTION_SETS(OPT_TAIL_SYNTHESIZE, struct record_args, opts.tail_synthesize),
 	OPTION_SETS('v', struct record_args, verbose),
@@ -360,6 +391,18 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case 'd':
 		o->data_addresses = true;
 		o->sample_type |= PERF_SAMPLE_DATA_SRC;
+		return 0;
+	case OPT_SAMPLE_MEM_INFO:
+		o->sample_type |= PERF_SAMPLE_DATA_SRC;
+		return 0;
+	case OPT_SYNTH:
+		err = record_synth_parse(arg, o);
+		if (err)
+			exit(cmd_fail(err));
+		return 0;
+	case OPT_MMAP_FLUSH:
+		if (!parse_size(arg, &o->mmap_flush))
+			argp_error(state, "--mmap-flush %s: expected a size such as 64K", arg);
 		return 0;
 	case OPT_PHYS_DATA:
 		o->sample_type |= PERF_SAMPLE_PHYS_ADDR;
@@ -426,12 +469,12 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 			argp_error(state, "--max-size %s: expected a size such as 100M", arg);
 		return 0;
 	case OPT_SWITCH_OUTPUT:
-		v = o->switch_output.max_files;
-		err = record_switch_parse(arg ? arg : "signal", &o->switch_output);
-		if (err)
-			exit(cmd_fail(err));
-		o->switch_output.max_files = (unsigned)v;
-		o->no_build_ids = true;
+		parse_switch(o, arg);
+		return 0;
+	case OPT_SWITCH_OUTPUT_EVENT:
+		o->switch_output.event = arg;
+		if (!o->switch_output.by)
+			parse_switch(o, NULL);
 		return 0;
 	case OPT_SWITCH_MAX_FILES:
 		if (!option_number(arg, INT32_MAX, &v) || !v)
@@ -722,7 +765,11 @@ int cmd_record(int argc, char **argv)
 	if (!err)
 		err = recording_new(o, &rec);
 	if (!err)
-		err = recording_run(rec);
+		err = args.dry_run ? recording_check(rec) : recording_run(rec);
+	if (!err && args.dry_run) {
+		vec_deinit(&args.list);
+		return 0;
+	}
 	if (rec && is_delegated(err) && !recording_result(rec)->started) {
 		error_free(err);
 		recording_free(steal_ptr(rec));

@@ -225,8 +225,10 @@ static void synth_namespaces(struct synth *s, pid_t pid, pid_t tid)
 void synth_thread(struct synth *s, pid_t pid, pid_t tid)
 {
 	struct sys_proc_status status;
-	struct error *err = sys_proc_status(s->roots, pid, tid, &status);
 
+	if (s->no_tasks)
+		return;
+	struct error *err = sys_proc_status(s->roots, pid, tid, &status);
 	if (err) { /* it ended meanwhile */
 		error_free(err);
 		return;
@@ -244,7 +246,7 @@ void synth_thread(struct synth *s, pid_t pid, pid_t tid)
 	if (s->namespaces)
 		synth_namespaces(s, status.tgid, tid);
 	record_encode_comm(&s->out, s->attr, 0, &comm, NULL);
-	if (tid == status.tgid && !status.kernel_thread)
+	if (tid == status.tgid && !status.kernel_thread && !s->no_maps)
 		synth_maps(s, status.tgid);
 }
 

@@ -28,6 +28,7 @@ struct synth {
 	bool data_maps;			    /* also mappings that are not executable */
 	bool namespaces;		    /* those of each thread */
 	bool no_programs;		    /* without BPF programs */
+	bool no_tasks, no_maps;		    /* of processes */
 	/* Takes whole records, at each process once there are enough of them. */
 	struct error *(*write)(void *ctx, const void *records, size_t size);
 	/* The build id of a mapped file, for its record; 0: none, or not known. NULL: of no file.

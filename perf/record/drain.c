@@ -149,7 +149,8 @@ bool record_see(struct recording *rec, const struct perf_ring *ring, uint64_t at
 	return true;
 }
 
-static struct error *drain(struct recording *rec, struct cpu_ring *cpu_ring, bool *any)
+/* *left: it has too little to be read now. */
+static struct error *drain(struct recording *rec, struct cpu_ring *cpu_ring, bool *any, bool *left)
 {
 	struct perf_ring *ring = &cpu_ring->ring;
 	struct iovec iov[2];
@@ -157,6 +158,10 @@ static struct error *drain(struct recording *rec, struct cpu_ring *cpu_ring, boo
 
 	if (!n)
 		return NULL;
+	if (ring->head - ring->tail < rec->drain_least) {
+		*left = true;
+		return NULL;
+	}
 	cpu_ring->full = is_full(ring);
 	uint64_t at = ring->tail, piece = at, end = ring->head;
 	while (end - at >= sizeof(struct perf_event_header)) {
@@ -183,6 +188,7 @@ static struct error *drain(struct recording *rec, struct cpu_ring *cpu_ring, boo
 struct error *rings_drain(struct recording *rec, bool *any)
 {
 	struct cpu_ring *ring;
+	bool left = false;
 
 	*any = false;
 	vec_for_each (ring, &rec->rings) {
@@ -190,7 +196,7 @@ struct error *rings_drain(struct recording *rec, bool *any)
 
 		if (ring->overwritten)
 			continue;
-		struct error *err = drain(rec, ring, any);
+		struct error *err = drain(rec, ring, any, &left);
 
 		if (err) {
 			rec->samples = before; /* they are in the ring still */
@@ -200,8 +206,8 @@ struct error *rings_drain(struct recording *rec, bool *any)
 	if (!*any)
 		return NULL;
 	if (!rec->is_live)
-		TRY(rec->no_rounds ? data_writer_save(rec->writer)
-				   : data_writer_round(rec->writer));
+		TRY(rec->no_rounds || left ? data_writer_save(rec->writer)
+					   : data_writer_round(rec->writer));
 	rec->result.wakeups++;
 	rec->result.samples = rec->samples;
 	return NULL;

@@ -472,6 +472,10 @@ static struct error *configure(struct recording *rec, struct event *event, bool 
 		attr->branch_sample_type = o->branches;
 	}
 	TRY(set_rate(rec, event));
+	if (o->no_samples) {
+		attr->freq = 0;
+		attr->sample_period = 0;
+	}
 	if (attr->freq)
 		attr->sample_type |= PERF_SAMPLE_PERIOD;
 	if (is_tracing(event) ||
@@ -547,6 +551,8 @@ struct error *events_configure(struct recording *rec)
 	event->unlisted = !listed;
 	rec->data_maps = rec->opts.data_maps;
 	choose_ring_size(rec);
+	rec->opts.mmap_flush =
+		min_of(rec->opts.mmap_flush, (uint64_t)(rec->mmap_pages * sys_page_size() / 4));
 	rec->with_id = rec->opts.with_ids || rec->events.n - event->unlisted > 1;
 	vec_for_each (event, &rec->events)
 		TRY(configure(rec, event, rec->with_id));

@@ -162,6 +162,7 @@ struct losses {
 /* --switch-output */
 struct record_switching {
 	struct file_series *series; /* NULL: there is one file */
+	struct recording *event;    /* when it has samples, a file is due; NULL: none */
 	int timer;
 	bool due;
 	struct u64map family;	  /* processes that the target has started; not NULL */
@@ -194,7 +195,8 @@ struct recording {
 	int end_fd;			  /* see recording_watch() */
 	char *header_page, *header_event; /* of tracefs, of passed events */
 	bool no_lost;			  /* the kernel knows no PERF_FORMAT_LOST */
-	bool no_rounds; /* the file has records that are older than those before */
+	bool no_rounds;	      /* the file has records that are older than those before */
+	uint64_t drain_least; /* what rings have less of is left there */
 	struct data_writer *writer;
 	struct buildid_process *copier; /* NULL: files are not copied */
 	struct program_store *programs; /* NULL: loads of BPF programs are not announced to us */
@@ -356,6 +358,9 @@ void control_close(struct record_control *control);
 
 /* switch_output.c: opened before privileges are dropped */
 struct error *switch_prepare(struct recording *rec);
+/* opts.switch_output.event, once the target is known; then whether it has happened. */
+struct error *switch_open_event(struct recording *rec);
+struct error *switch_see_event(struct recording *rec);
 struct error *switch_begin(struct recording *rec);
 bool switch_is_due(const struct recording *rec);
 struct error *switch_output(struct recording *rec);

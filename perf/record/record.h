@@ -60,6 +60,7 @@ struct record_switch {
 	enum record_switch_by by;
 	uint64_t value;
 	unsigned max_files; /* the oldest beyond so many are removed; 0: none */
+	const char *event;  /* also when it happens, which is not recorded; NULL: none */
 };
 
 struct record_arg {
@@ -123,6 +124,9 @@ struct record_opts {
 	bool no_bpf_events; /* without the loading of BPF programs, and their code */
 	/* Of the selected events; at most one of them. */
 	bool only_user, only_kernel;
+	bool no_samples; /* events are open, but take no samples */
+	/* Of what exists when the file begins. */
+	bool no_existing_tasks, no_existing_maps, no_existing_cgroups;
 	bool no_inherit;
 	/* A ring for each thread, and none for their children; not with all_cpus or cpus. */
 	bool per_thread;
@@ -130,6 +134,7 @@ struct record_opts {
 	bool overwrite;	   /* the rings keep the last samples, and are read at the end of a file */
 	bool tail_synthesize; /* what exists is recorded at the end of the file */
 	size_t mmap_pages;    /* 0: a good size within what may be locked */
+	uint64_t mmap_flush;  /* rings with fewer bytes are left alone until a file ends */
 	int delay_ms;	      /* enable so long after the workload began; -1: never by itself */
 	const struct record_span *spans; /* enable in these only; then delay_ms is not used */
 	size_t n_spans;
@@ -215,6 +220,9 @@ struct error *record_spans_parse(const char *text, struct record_span *spans, si
 /* --switch-output: "signal", "100M", "10s"; max_files is 0. Errors are of usage. */
 struct error *record_switch_parse(const char *text, struct record_switch *out);
 
+/* --synth: "task", "mmap", "cgroup", "all" or "no", comma-separated. Errors are of usage. */
+struct error *record_synth_parse(const char *text, struct record_opts *opts);
+
 struct recording;
 
 struct error *recording_new(const struct record_opts *opts, struct recording **out);
@@ -224,6 +232,8 @@ struct error *recording_new(const struct record_opts *opts, struct recording **o
  * workload could not be started.
  */
 struct error *recording_run(struct recording *rec);
+/* Instead: looks up the events and opens the objects that the options name. */
+struct error *recording_check(struct recording *rec);
 const struct record_result *recording_result(const struct recording *rec);
 /* opts.adopt: the recording ends when this fd, which is the caller's, can be read. */
 struct error *recording_watch(struct recording *rec, int fd);

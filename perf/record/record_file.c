@@ -118,7 +118,11 @@ static struct error *run_loop(struct recording *rec)
 			data_writer_end_soon(rec->writer);
 		if (!loop_ended(rec->loop) && target_ended(rec))
 			loop_end(rec->loop);
-		TRY(rings_drain(rec, &any));
+		rec->drain_least = rec->opts.mmap_flush;
+		struct error *err = rings_drain(rec, &any);
+		rec->drain_least = 0;
+		TRY(err);
+		TRY(switch_see_event(rec));
 		strangers_find_if_due(rec);
 		if (rec->target.cgroups.n)
 			TRY(cgroups_find_new(rec));
@@ -234,6 +238,7 @@ static struct error *prepare(struct recording *rec)
 		TRY(loop_prepare(rec->loop, rec->opts.workload));
 	TRY(target_init(rec));
 	rec->drop_self = rec->target.system_wide;
+	TRY(switch_open_event(rec));
 	TRY(objects_load(rec));
 	TRY(events_configure(rec));
 	TRY(events_open(rec));
@@ -261,6 +266,8 @@ static struct error *record(struct recording *rec)
 	TRY(objects_attach(rec));
 	if (!rec->opts.adopt && enable_times_start_at_once(rec))
 		TRY(events_enable(rec));
+	if (rec->switching.event)
+		TRY(live_events_start(rec->switching.event));
 	rec->result.started = true;
 	_cleanup_free_ char *doing = text_format("collect '%s' for", rec->events.v[0].name);
 	TRY(loop_start(rec->loop, doing ? doing : "run"));
@@ -278,6 +285,11 @@ static struct error *finish(struct recording *rec)
 	if (!rec->opts.no_build_ids)
 		TRY(build_ids_write(rec));
 	return NULL;
+}
+
+struct error *recording_check(struct recording *rec)
+{
+	return events_select(rec);
 }
 
 struct error *recording_run(struct recording *rec)

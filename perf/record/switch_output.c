@@ -19,6 +19,8 @@
  * State that is older than T is no part of the new file: it was so before 3. The rings are also
  * read during 3, which takes long where many processes run.
  *
+ * --switch-output-event: rings of their own, of which no record goes to a file.
+ *
  * Of a target, the processes that it has started belong to it, too. They are known from their FORK
  * records.
  */
@@ -30,6 +32,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+/* Of 4 KiB: what the event has is read each second, or when it happens. */
+#define EVENT_RING_PAGES 16
 
 struct error *record_switch_parse(const char *text, struct record_switch *out)
 {
@@ -97,6 +102,66 @@ struct error *switch_prepare(struct recording *rec)
 	return NULL;
 }
 
+/* Of the same target. Its side-band records are not wanted, but come. */
+struct error *switch_open_event(struct recording *rec)
+{
+	const struct record_opts *o = &rec->opts;
+	const struct record_arg arg = {.kind = RECORD_EVENTS, .text = o->switch_output.event};
+	const struct record_opts opts = {
+		.sz = sizeof(opts),
+		.args = &arg,
+		.n_args = 1,
+		.all_cpus = o->all_cpus,
+		.cpus = o->cpus,
+		.pids = o->pids,
+		.tids = o->tids,
+		.users = o->users,
+		.cgroups = o->cgroups,
+		.workload = o->workload,
+		.no_inherit = o->no_inherit,
+		.no_bpf_events = true,
+		.no_buffering = true,
+		.mmap_pages = EVENT_RING_PAGES,
+		.compile = o->compile,
+		.vmlinux = o->vmlinux,
+		.roots = o->roots,
+		.log = o->log,
+	};
+	struct record_switching *s = &rec->switching;
+
+	if (!arg.text)
+		return NULL;
+	TRY(error_prefix(live_events_new(&opts, rec->loop, &s->event), "--switch-output-event"));
+	return live_events_watch(s->event, NULL, NULL);
+}
+
+static struct error *find_sample(void *ctx, const struct iovec *iov, int n)
+{
+	struct recording *rec = ctx;
+
+	/* Records are not cut between the pieces but by the end of the ring. */
+	_cleanup_strbuf_ struct strbuf all = STRBUF_INIT;
+	struct perf_event_header header;
+
+	for (int i = 0; i < n; i++)
+		strbuf_add(&all, iov[i].iov_base, iov[i].iov_len);
+	if (strbuf_failed(&all))
+		return error_nomem();
+	for (size_t at = 0; all.len - at >= sizeof(header); at += header.size) {
+		memcpy(&header, all.str + at, sizeof(header));
+		if (header.size < sizeof(header) || header.size > all.len - at)
+			break;
+		rec->switching.due |= header.type == PERF_RECORD_SAMPLE;
+	}
+	return NULL;
+}
+
+struct error *switch_see_event(struct recording *rec)
+{
+	return rec->switching.event ? live_events_drain(rec->switching.event, find_sample, rec)
+				    : NULL;
+}
+
 struct error *switch_begin(struct recording *rec)
 {
 	const struct record_switch *o = &rec->opts.switch_output;
@@ -117,6 +182,7 @@ bool switch_is_due(const struct recording *rec)
 void switching_deinit(struct record_switching *s)
 {
 	data_writer_free(s->next);
+	recording_free(s->event);
 	file_series_free(s->series);
 	u64map_deinit(&s->family);
 }

@@ -8,6 +8,9 @@
  */
 #include "perf/record/internal.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "lib/sys/proc.h"
 #include "perf/live/synth.h"
 #include "work/workload.h"
@@ -143,12 +146,14 @@ static struct error *synthesize_to(struct recording *rec, struct data_writer *to
 		.data_maps = rec->data_maps,
 		.namespaces = rec->opts.namespaces,
 		.no_programs = rec->opts.no_bpf_events,
+		.no_tasks = rec->opts.no_existing_tasks,
+		.no_maps = rec->opts.no_existing_maps,
 	};
 	struct error *err = rec->with_id ? synth_ids(rec, &s) : NULL;
 
 	if (!err) {
 		synth_kernel(&s);
-		if (rec->opts.all_cgroups)
+		if (rec->opts.all_cgroups && !rec->opts.no_existing_cgroups)
 			synth_cgroups(&s);
 		err = synth_target(rec, &s, has_begun);
 	}
@@ -195,4 +200,33 @@ struct error *synthesize_target(struct recording *rec, bool kernel,
 		err = synth_flush(&s, true);
 	strbuf_deinit(&s.out);
 	return err;
+}
+
+struct error *record_synth_parse(const char *text, struct record_opts *opts)
+{
+	bool tasks = false, maps = false, cgroups = false;
+	_cleanup_free_ char *copy = strdup(text);
+	char *save = NULL;
+
+	if (!copy)
+		return error_nomem();
+	for (const char *type = strtok_r(copy, ",", &save); type;
+	     type = strtok_r(NULL, ",", &save)) {
+		const bool all = !strcmp(type, "all");
+
+		if (!strcmp(type, "no") || !strcmp(type, "none")) {
+			tasks = maps = cgroups = false;
+			break;
+		}
+		if (!all && strcmp(type, "task") && strcmp(type, "mmap") && strcmp(type, "cgroup"))
+			return error_hint(error_usage("--synth: unknown type '%s'", type),
+					  "use task, mmap, cgroup, all or no");
+		maps |= all || !strcmp(type, "mmap");
+		tasks |= maps || !strcmp(type, "task");
+		cgroups |= all || !strcmp(type, "cgroup");
+	}
+	opts->no_existing_tasks = !tasks;
+	opts->no_existing_maps = !maps;
+	opts->no_existing_cgroups = !cgroups;
+	return NULL;
 }

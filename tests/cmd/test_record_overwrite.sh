@@ -124,6 +124,14 @@ test_the_last_calls_are_kept() {
 	assert_contains err 'the recording has only the last samples'
 }
 
+# perf writes the newest first.
+test_files_of_perf_are_read() {
+	need
+	[ -n "$PERF" ] || skip "perf is not installed"
+	"$PERF" record -q --overwrite -m 16 -g -e $EVENT -o t.data -- ./pbt_last 0 20000 >out 2>&1 || fail "$(cat out)"
+	assert_last_for_all t.data 19999 200
+}
+
 # Where there is room for all, none is missing, and nobody is warned.
 test_all_calls_are_kept() {
 	need
