@@ -81,6 +81,17 @@ compile_bpf() {
 		-c "$source" -o "$object"
 }
 
+# end_tests TOP: ends and names the processes that tests left running in their folders
+end_tests() {
+	! declare -F tests_end >/dev/null || tests_end
+	local pid
+	for pid in $(find /proc/[0-9]* -maxdepth 1 -name cwd -lname "$1/*" 2>/dev/null | cut -d/ -f3); do
+		echo "# left running: $(tr '\0' ' ' 2>/dev/null <"/proc/$pid/cmdline" | head -c 200)"
+		kill -KILL "$pid" 2>/dev/null || :
+	done
+	rm -rf "$1"
+}
+
 run_tests() {
 	local tests n=0 status=0 began
 	tests=$(declare -F | sed -n 's/^declare -f \(test_.*\)/\1/p')
@@ -88,7 +99,7 @@ run_tests() {
 	echo "1..$(echo "$tests" | wc -w)"
 	# Not local: the trap runs behind the function.
 	top=$(mktemp -d "${TMPDIR:-/tmp}/perf-bpf-test.XXXXXX")
-	trap 'rm -rf "$top"; ! declare -F tests_end >/dev/null || tests_end' EXIT
+	trap 'end_tests "$top"' EXIT
 	SKIP_FILE=$top/skip
 	# What record keeps of files: not in the user's home, unless perf's output is compared.
 	[ -n "${BUILDID_CACHE_OF_PERF:-}" ] || export PERF_BUILDID_DIR=$top/.debug
