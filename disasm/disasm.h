@@ -70,11 +70,20 @@ struct error *disasm_machine_new(const struct disasm_machine_opts *opts,
 void disasm_machine_free(struct disasm_machine *m);
 DEFINE_FREEP(struct disasm_machine, disasm_machine_free)
 
+/* What runs after an instruction. */
+enum disasm_flow {
+	DISASM_NEXT, /* the next one */
+	DISASM_JUMP,
+	DISASM_CALL,
+	DISASM_RETURN,
+};
+
 /* One instruction; the texts last until the next one. */
 struct disasm_machine_insn {
 	const char *operation; /* "callq" */
 	const char *operands;  /* "0xffffffff8110e2d0"; "" */
-	bool has_target;       /* a jump or a call to an address that it names: */
+	enum disasm_flow flow;
+	bool has_target; /* a jump or a call to an address that it names: */
 	uint64_t target;
 	bool has_data; /* it reads or writes at an address relative to its own: */
 	uint64_t data;

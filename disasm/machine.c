@@ -12,6 +12,7 @@
 #include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* How capstone reads the code of a machine. */
 struct code_reader {
@@ -153,6 +154,21 @@ static void set_unknown(struct disasm_machine *m, struct cursor *c,
 	insn->operands = m->bytes;
 }
 
+static enum disasm_flow flow_of(const struct disasm_machine *m)
+{
+	const bool is_arm = m->reader->machine == EM_AARCH64;
+	const char *name = m->insn->mnemonic;
+
+	/* of calls of arm64, capstone 4 says that they are jumps; of "ret", nothing */
+	if (is_arm && (!strcmp(name, "bl") || !strncmp(name, "blr", 3)))
+		return DISASM_CALL;
+	if (cs_insn_group(m->handle, m->insn, CS_GRP_RET) || (is_arm && !strncmp(name, "ret", 3)))
+		return DISASM_RETURN;
+	if (cs_insn_group(m->handle, m->insn, CS_GRP_CALL))
+		return DISASM_CALL;
+	return cs_insn_group(m->handle, m->insn, CS_GRP_JUMP) ? DISASM_JUMP : DISASM_NEXT;
+}
+
 bool disasm_machine_next(struct disasm_machine *m, struct cursor *c, uint64_t addr,
 			 struct disasm_machine_insn *insn)
 {
@@ -169,9 +185,8 @@ bool disasm_machine_next(struct disasm_machine *m, struct cursor *c, uint64_t ad
 	cursor_skip(c, m->insn->size);
 	insn->operation = m->insn->mnemonic;
 	insn->operands = m->insn->op_str;
-	m->reader->set_addresses(m->insn,
-				 cs_insn_group(m->handle, m->insn, CS_GRP_JUMP) ||
-					 cs_insn_group(m->handle, m->insn, CS_GRP_CALL),
+	insn->flow = flow_of(m);
+	m->reader->set_addresses(m->insn, insn->flow == DISASM_JUMP || insn->flow == DISASM_CALL,
 				 insn);
 	return true;
 }

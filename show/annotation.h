@@ -24,12 +24,26 @@ enum annotation_line_kind {
 	ANNOTATION_BPF,	   /* an instruction of BPF */
 };
 
+/* What runs after an instruction. */
+enum annotation_flow {
+	FLOW_NEXT, /* the next one */
+	FLOW_JUMP,
+	FLOW_CALL,
+	FLOW_RETURN,
+};
+
 struct annotation_line {
 	enum annotation_line_kind kind;
 	const char *text;
-	uint64_t address; /* of code */
-	uint32_t size;	  /* of code: its bytes */
-	uint32_t number;  /* of source: in its file, 0: not known; of BPF: in its program */
+	/* Of code: */
+	enum annotation_flow flow;
+	bool has_target; /* of a jump or a call: where it goes is known */
+	uint64_t target;
+	uint32_t operands;  /* where they begin in the text; 0: there are none */
+	const char *called; /* the name of the function at the target; NULL: not known */
+	uint64_t address;   /* of code */
+	uint32_t size;	    /* of code: its bytes */
+	uint32_t number;    /* of source: in its file, 0: not known; of BPF: in its program */
 	/* Of code: its line, "/src/loop.c:12"; NULL: not known. Equal ones are one string. */
 	const char *place;
 	const struct annotation_count *counts; /* of code: for each event; NULL: all are 0 */
@@ -51,6 +65,8 @@ struct annotation {
 };
 
 void annotation_deinit(struct annotation *a);
+/* A copy that shares nothing; false: no memory, and to is empty. */
+bool annotation_copy(const struct annotation *from, struct annotation *to);
 #define _cleanup_annotation_ _cleanup_(annotation_deinit)
 
 /* What a percentage is of: perf annotate --percent-type. */

@@ -6,6 +6,7 @@
 #include "show/annotation.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "lib/base/plain_text.h"
 
@@ -19,6 +20,76 @@ void annotation_deinit(struct annotation *a)
 {
 	vec_deinit(&a->lines);
 	arena_deinit(&a->arena);
+}
+
+static bool copy_text(struct arena *arena, const char *from, const char **to)
+{
+	*to = from ? arena_strdup(arena, from) : NULL;
+	return *to || !from;
+}
+
+static bool copy_counts(struct arena *arena, const struct annotation_count *from, size_t n,
+			const struct annotation_count **to)
+{
+	struct annotation_count *copy = from ? arena_alloc(arena, n * sizeof(*from)) : NULL;
+
+	if (copy)
+		memcpy(copy, from, n * sizeof(*from));
+	*to = copy;
+	return copy || !from;
+}
+
+static bool copy_events(const struct annotation *from, struct annotation *to)
+{
+	struct annotation_event *events = arena_alloc(&to->arena, from->n_events * sizeof(*events));
+	bool ok = events;
+
+	for (size_t i = 0; i < from->n_events && ok; i++) {
+		events[i] = from->events[i];
+		ok = copy_text(&to->arena, from->events[i].name, &events[i].name);
+	}
+	to->events = events;
+	to->n_events = from->n_events;
+	return ok;
+}
+
+static bool copy_lines(const struct annotation *from, struct annotation *to)
+{
+	const char *place = NULL, *copied = NULL;
+	bool ok = true;
+
+	for (size_t i = 0; i < from->lines.n && ok; i++) {
+		const struct annotation_line *line = &from->lines.v[i];
+		struct annotation_line *copy = vec_push(&to->lines);
+
+		if (!copy)
+			return false;
+		*copy = *line;
+		if (line->place && line->place != place)
+			ok = copy_text(&to->arena, line->place, &copied);
+		if (line->place)
+			place = line->place;
+		copy->place = line->place ? copied : NULL;
+		ok = ok && copy_text(&to->arena, line->text, &copy->text) &&
+		     copy_text(&to->arena, line->called, &copy->called) &&
+		     copy_counts(&to->arena, line->counts, from->n_events, &copy->counts);
+	}
+	return ok;
+}
+
+bool annotation_copy(const struct annotation *from, struct annotation *to)
+{
+	*to = (struct annotation){.address = from->address};
+	const bool ok = copy_text(&to->arena, from->symbol, &to->symbol) &&
+			copy_text(&to->arena, from->dso, &to->dso) &&
+			copy_text(&to->arena, from->event, &to->event) && copy_events(from, to) &&
+			copy_lines(from, to);
+
+	if (!ok) {
+		annotation_deinit(to);
+		*to = (struct annotation){0};
+	}
+	return ok;
 }
 
 double annotation_share(const struct annotation_event *event, struct annotation_count count,

@@ -25,8 +25,8 @@ void annotation_count_add(struct annotation_count *count, uint64_t period)
 	sum_add(&count->period, period);
 }
 
-static struct counted_function *function_of(struct function_counts *counts,
-					    const struct location *at)
+struct counted_function *function_counts_find(struct function_counts *counts,
+					      const struct location *at)
 {
 	const uint64_t key = (uintptr_t)at->sym;
 	struct counted_function *f = u64map_get(&counts->by_symbol, key), **slot;
@@ -69,7 +69,7 @@ struct error *function_counts_add(struct function_counts *counts, size_t event,
 	annotation_count_add(&counts->events.v[event], period);
 	if (!at->sym)
 		return NULL;
-	struct counted_function *f = function_of(counts, at);
+	struct counted_function *f = function_counts_find(counts, at);
 	if (!f)
 		return error_nomem();
 	while (f->events.n <= event)

@@ -38,6 +38,10 @@ struct error *address_counts_add(struct address_counts *event, struct arena *are
 struct error *function_counts_add(struct function_counts *counts, size_t event,
 				  const struct location *at, uint64_t period);
 
+/* The function at a location, without samples if it has none yet; NULL: no memory. */
+struct counted_function *function_counts_find(struct function_counts *counts,
+					      const struct location *at);
+
 /* NULL: the function has no samples of the event. */
 const struct address_counts *counted_event(const struct counted_function *f, size_t event);
 

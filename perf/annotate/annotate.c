@@ -209,6 +209,50 @@ size_t annotator_find(const struct annotator *a, size_t event, const char *modul
 	return i;
 }
 
+/* What is at an address of the code of a function. */
+static void find_called(struct annotator *a, const struct counted_function *f,
+			const struct function_code *code, uint64_t address, struct location *at)
+{
+	struct resolver *r = a->opts.recording->resolver;
+	struct symtab *symbols = resolver_symtab(r, f->map->dso);
+
+	*at = (struct location){.map = f->map};
+	if (code->in_kernel) {
+		resolve_addr(r, NULL, PERF_RECORD_MISC_KERNEL, address, at);
+	} else if (symbols) {
+		at->dso_addr = address - code->address + f->sym->start;
+		at->sym = symtab_find(symbols, at->dso_addr);
+	}
+}
+
+struct error *annotator_called(struct annotator *a, size_t i, uint64_t address, size_t *out)
+{
+	const struct annotated_function caller = a->functions.v[i];
+	struct function_code code;
+	struct location at;
+
+	TRY(function_code_find(&a->files, a->opts.recording->resolver, caller.f, &code));
+	find_called(a, caller.f, &code, address, &at);
+	*out = a->functions.n;
+	if (!at.sym || !at.map)
+		return NULL;
+	struct counted_function *f = function_counts_find(&a->counts, &at);
+	if (!f)
+		return error_nomem();
+	for (size_t j = 0; j < a->functions.n; j++)
+		if (a->functions.v[j].f == f &&
+		    a->functions.v[j].first_event == caller.first_event) {
+			*out = j;
+			return NULL;
+		}
+	struct annotated_function *slot = vec_push(&a->functions);
+	if (!slot)
+		return error_nomem();
+	*slot = (struct annotated_function){f, caller.first_event, caller.n_events};
+	*out = a->functions.n - 1;
+	return NULL;
+}
+
 static struct error *set_events(struct annotator *a, const struct annotated_function *af,
 				struct annotation *out)
 {

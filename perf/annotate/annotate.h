@@ -61,6 +61,12 @@ size_t annotator_find(const struct annotator *a, size_t event, const char *modul
 		      const char *function);
 
 /*
+ * The function that the i-th one calls at an address, as its annotation has addresses. It is added
+ * to the functions if it has no samples. annotator_size(): it is not known, and none was added.
+ */
+struct error *annotator_called(struct annotator *a, size_t i, uint64_t address, size_t *out);
+
+/*
  * The code of the i-th function; out is all zero, and released before the annotator. ENOENT,
  * ENODATA, ESTALE and others: the code cannot be had; the message does not name the function.
  */

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "perf/annotate/function_lines.h"
 
+#include <string.h>
+
 #include "disasm/disasm.h"
 #include "lib/base/sum.h"
 #include "perf/annotate/internal.h"
@@ -199,9 +201,38 @@ static bool add_reference(struct line_maker *m, uint64_t offset, size_t size)
 	return false;
 }
 
+/* The name in " <name+0x10>", which add_name() adds; NULL: there is none, or no memory. */
+static const char *name_of(struct line_maker *m, uint64_t address)
+{
+	const size_t from = m->text.len;
+	const char *name = NULL;
+
+	add_name(m, address);
+	if (m->text.len > from + 2 && !strbuf_failed(&m->text)) {
+		const char *text = strbuf_str(&m->text) + from + 2;
+		const size_t n = m->text.len - from - 3;
+		const char *plus = memrchr(text, '+', n);
+
+		/* "operator+" is a name */
+		name = arena_text(&m->out->arena, text,
+				  plus && !strncmp(plus, "+0x", 3) ? (size_t)(plus - text) : n);
+	}
+	strbuf_cut(&m->text, from);
+	return name;
+}
+
 static struct error *add_insn(struct line_maker *m, uint64_t offset, size_t size,
 			      const struct disasm_machine_insn *insn)
 {
+	static const enum annotation_flow flows[] = {
+		[DISASM_NEXT] = FLOW_NEXT,
+		[DISASM_JUMP] = FLOW_JUMP,
+		[DISASM_CALL] = FLOW_CALL,
+		[DISASM_RETURN] = FLOW_RETURN,
+	};
+	const char *called = NULL;
+	size_t operands = 0;
+
 	strbuf_reset(&m->text);
 	if (m->opts->raw)
 		add_bytes(m, m->code->bytes + offset, size);
@@ -209,16 +240,28 @@ static struct error *add_insn(struct line_maker *m, uint64_t offset, size_t size
 	if (*insn->operands) {
 		for (size_t i = strlen(insn->operation); i < 6; i++)
 			strbuf_addch(&m->text, ' ');
-		strbuf_addf(&m->text, " %s", insn->operands);
+		strbuf_addch(&m->text, ' ');
+		operands = m->text.len;
+		strbuf_adds(&m->text, insn->operands);
 	}
-	if (!add_reference(m, offset, size))
+	/* what the loader fills in, the operand does not say yet */
+	const bool is_open = add_reference(m, offset, size);
+	if (!is_open) {
+		if (insn->has_target)
+			called = name_of(m, insn->target);
 		add_names(m, insn);
+	}
 	struct annotation_line *line = line_maker_push(m, ANNOTATION_CODE);
 	if (!line)
 		return error_nomem();
 	line->address = m->code->address + offset;
 	line->size = (uint32_t)size;
 	line->place = m->place;
+	line->flow = flows[insn->flow];
+	line->has_target = insn->has_target && !is_open;
+	line->target = insn->target;
+	line->operands = (uint32_t)operands;
+	line->called = called;
 	return add_counts(m->f, m->opts->first_event, m->out->n_events, offset, &m->out->arena,
 			  line);
 }

@@ -207,25 +207,25 @@ static const struct machine_expectation machine_expectations[] = {
 	 "401001 movq %rsp, %rbp\n"
 	 "401004 movq 0x2ff4(%rip), %rax data 403fff\n"
 	 "40100b vmovdqu (%rdi), %ymm0\n"
-	 "40100f callq 0x402000 target 402000\n"
-	 "401014 je 0x401000 target 401000\n"
+	 "40100f callq 0x402000 call target 402000\n"
+	 "401014 je 0x401000 jump target 401000\n"
 	 "401016 .byte 0x06\n"
-	 "401017 retq \n"},
+	 "401017 retq  return\n"},
 	{{.machine = EM_X86_64, .intel = true},
 	 "\x48\x89\xe5\xe8\xf8\x0f\x00\x00",
 	 8,
 	 "401000 mov rbp, rsp\n"
-	 "401003 call 0x402000 target 402000\n"},
+	 "401003 call 0x402000 call target 402000\n"},
 	/* the same bytes are other instructions with 32 bits */
 	{{.machine = EM_386}, "\x48\x89\xe5", 3, "401000 decl %eax\n401001 movl %esp, %ebp\n"},
 	{{.machine = EM_AARCH64},
 	 "\xfd\x7b\xbf\xa9\xff\x03\x00\x94\xc0\xff\xff\x54\xff\xff\xff\xff\xc0\x03\x5f\xd6\x1f\x20",
 	 22,
 	 "401000 stp x29, x30, [sp, #-0x10]!\n"
-	 "401004 bl #0x402000 target 402000\n"
-	 "401008 b.eq #0x401000 target 401000\n"
+	 "401004 bl #0x402000 call target 402000\n"
+	 "401008 b.eq #0x401000 jump target 401000\n"
 	 "40100c .inst 0xffffffff\n"
-	 "401010 ret \n"
+	 "401010 ret  return\n"
 	 "401014 .byte 0x1f\n"
 	 "401015 .byte 0x20\n"},
 };
@@ -233,7 +233,15 @@ static const struct machine_expectation machine_expectations[] = {
 static void add_machine_insn(uint64_t at, const struct disasm_machine_insn *insn,
 			     struct strbuf *out)
 {
+	static const char *const flows[] = {
+		[DISASM_NEXT] = "",
+		[DISASM_JUMP] = " jump",
+		[DISASM_CALL] = " call",
+		[DISASM_RETURN] = " return",
+	};
+
 	strbuf_addf(out, "%llx %s %s", (unsigned long long)at, insn->operation, insn->operands);
+	strbuf_adds(out, flows[insn->flow]);
 	if (insn->has_target)
 		strbuf_addf(out, " target %llx", (unsigned long long)insn->target);
 	if (insn->has_data)
