@@ -89,6 +89,7 @@ struct error *browser_new(const struct browser_opts *opts, struct browser **out)
 	if (!b)
 		return error_nomem();
 	memcpy(&b->opts, opts, min_of(opts->sz, sizeof(b->opts)));
+	b->code.look = b->opts.look;
 	*out = b;
 	return NULL;
 }
@@ -109,6 +110,7 @@ void browser_free(struct browser *b)
 	view_deinit(&b->old_view);
 	browse_rows_deinit(&b->rows);
 	pager_deinit(&b->pager);
+	browser_code_deinit(b);
 	menu_reset(&b->menu, "");
 	free(b->menu.title);
 	strbuf_deinit(&b->prompt.text);
@@ -122,7 +124,7 @@ static bool is_shown(const struct result *r)
 	return r->kind == RESULT_TABLE && r->table.profile;
 }
 
-static size_t n_tables(const struct browser *b)
+size_t browser_n_events(const struct browser *b)
 {
 	size_t n = 0;
 
@@ -217,7 +219,7 @@ struct error *browser_set_results(struct browser *b, const struct results *resul
 		b->cursor = at;
 	}
 	b->was_shown = true;
-	return is_first && n_tables(b) > 1 ? event_menu(b) : NULL;
+	return is_first && browser_n_events(b) > 1 ? event_menu(b) : NULL;
 }
 
 const struct browse_row *browser_row(const struct browser *b)
@@ -349,6 +351,11 @@ static struct error *zoom(struct browser *b, enum zoom zoom, const char *text, i
 	TRY(keep_view(b));
 	*wish = BROWSER_VIEW;
 	return set_zoom(b, zoom, text, tid);
+}
+
+struct error *browser_zoom_symbol(struct browser *b, const char *symbol)
+{
+	return set_zoom(b, ZOOM_SYMBOL, symbol, 0);
 }
 
 /* Whether rows are told apart by one of these keys. */
@@ -596,7 +603,7 @@ static struct error *next_event(struct browser *b, size_t arg, enum browser_wish
 {
 	const size_t n = b->results ? b->results->n : 0;
 
-	if (n_tables(b) < 2)
+	if (browser_n_events(b) < 2)
 		return browser_say(b, "There is one event");
 	b->event = (b->event + n + arg) % n;
 	find_event(b, (ptrdiff_t)arg);
@@ -731,7 +738,7 @@ static struct error *row_menu(struct browser *b, size_t arg, enum browser_wish *
 	if (row && row->can_open)
 		ok = ok && menu_add(&b->menu, fold, 0, row->is_open ? "Fold" : "Open");
 	ok = ok && menu_add(&b->menu, sort_menu, 0, "Sort by...");
-	if (n_tables(b) > 1)
+	if (browser_n_events(b) > 1)
 		ok = ok && menu_add(&b->menu, switch_event, 0, "Switch to another event");
 	ok = ok && menu_add(&b->menu, print, 0, "Print all rows to a file") &&
 	     menu_add(&b->menu, quit, 0, "Exit");
@@ -743,6 +750,8 @@ static struct error *open_or_menu(struct browser *b, size_t arg, enum browser_wi
 {
 	const struct browse_row *row = browser_row(b);
 
+	if (b->opts.opens_code)
+		return annotate(b, 0, wish);
 	return row && row->can_open ? fold(b, 0, wish) : row_menu(b, 0, wish);
 }
 
@@ -786,14 +795,7 @@ static struct error *help(struct browser *b, size_t arg, enum browser_wish *wish
 
 /* ---- keys ---- */
 
-static const struct binding {
-	uint32_t key;
-	browser_fn *fn;
-	size_t arg;
-	bool live;	  /* of a live one only */
-	const char *name; /* NULL: the help has it with the one before */
-	const char *help;
-} bindings[] = {
+static const struct browser_binding bindings[] = {
 	{KEY_UP, move_rows, (size_t)-1, false, "Up, Down", "move by a row"},
 	{KEY_DOWN, move_rows, 1, false, NULL, NULL},
 	{KEY_PAGE_UP, move_pages, (size_t)-1, false, "PgUp, PgDn", "move by a screen"},
@@ -801,7 +803,8 @@ static const struct binding {
 	{' ', move_pages, 1, false, NULL, NULL},
 	{KEY_HOME, move_end, 0, false, "Home, End", "to the first row, to the last one"},
 	{KEY_END, move_end, 1, false, NULL, NULL},
-	{KEY_ENTER, open_or_menu, 0, false, "Enter", "open or fold the row; else its menu"},
+	{KEY_ENTER, open_or_menu, 0, false, "Enter",
+	 "open or fold the row, else its menu; in annotate: its code"},
 	{KEY_RIGHT, row_menu, 0, false, "Right, m", "the menu of the row"},
 	{'m', row_menu, 0, false, NULL, NULL},
 	{'+', fold, 0, false, "+", "open or fold the row"},
@@ -838,40 +841,22 @@ static const struct binding {
 
 static struct error *help(struct browser *b, size_t arg, enum browser_wish *wish)
 {
-	_cleanup_strbuf_ struct strbuf title = STRBUF_INIT;
-	bool ok = true;
-
-	pager_deinit(&b->pager);
-	for (size_t i = 0; i < ARRAY_SIZE(bindings) && ok; i++) {
-		_cleanup_strbuf_ struct strbuf line = STRBUF_INIT;
-		const struct binding *binding = &bindings[i];
-
-		if (!binding->name || (binding->live && !b->opts.live))
-			continue;
-		strbuf_addf(&line, "  %-16s%s", binding->name, binding->help);
-		ok = !strbuf_failed(&line) && pager_add(&b->pager, strbuf_str(&line), line.len, 0);
-	}
-	strbuf_addf(&title, "perf-bpf %s: keys", b->opts.command);
-	ok = ok && !strbuf_failed(&title) && pager_set_title(&b->pager, strbuf_str(&title));
-	b->pager_is_code = false;
-	if (ok)
-		b->mode = MODE_PAGER;
-	else
-		pager_deinit(&b->pager);
-	return ok ? NULL : error_nomem();
+	return browser_help(b, b->opts.command, bindings, ARRAY_SIZE(bindings));
 }
 
-static struct error *press_table(struct browser *b, uint32_t key, enum browser_wish *wish)
+struct error *browser_bound(struct browser *b, const struct browser_binding *bound, size_t n,
+			    uint32_t key, enum browser_wish *wish)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(bindings); i++)
-		if (bindings[i].key == key && (!bindings[i].live || b->opts.live))
-			return bindings[i].fn(b, bindings[i].arg, wish);
+	for (size_t i = 0; i < n; i++)
+		if (bound[i].key == key && (!bound[i].live || b->opts.live))
+			return bound[i].fn(b, bound[i].arg, wish);
 	return NULL;
 }
 
 struct error *browser_press(struct browser *b, uint32_t key, enum browser_wish *wish)
 {
 	*wish = BROWSER_NOTHING;
+	b->going = GOING_ROW;
 	free(steal_ptr(b->message));
 	switch (b->mode) {
 	case MODE_PAGER:
@@ -885,7 +870,9 @@ struct error *browser_press(struct browser *b, uint32_t key, enum browser_wish *
 		if (key == 'y' || key == 'Y' || key == KEY_ENTER)
 			*wish = BROWSER_QUIT;
 		return NULL;
+	case MODE_CODE:
+		return browser_press_code(b, key, wish);
 	default:
-		return press_table(b, key, wish);
+		return browser_bound(b, bindings, ARRAY_SIZE(bindings), key, wish);
 	}
 }

@@ -18,6 +18,7 @@
 #define PB_BROWSE_BROWSER_H
 
 #include "browse/canvas.h"
+#include "browse/code.h"
 #include "browse/keys.h"
 #include "lib/base/cleanup.h"
 #include "lib/base/error.h"
@@ -32,6 +33,9 @@ struct browser_opts {
 	const struct perf_text_opts *text; /* borrowed */
 	bool live;			   /* there are new results from time to time: top */
 	bool annotates;			   /* BROWSER_ANNOTATE can be answered */
+	bool opens_code;		   /* the code of a row is what it contains: annotate */
+	bool code_only;			   /* there is nothing to go back to from code */
+	struct code_look look;		   /* how code is shown at first */
 	const char *command;		   /* "report", for the help */
 };
 
@@ -54,8 +58,8 @@ enum browser_wish {
 	BROWSER_NOTHING,
 	BROWSER_QUIT,
 	BROWSER_VIEW,	  /* make the results anew by browser_view() */
-	BROWSER_ANNOTATE, /* the function of browser_chosen() */
-	BROWSER_PRINT,	  /* all rows as text, to a file */
+	BROWSER_ANNOTATE, /* the function of browser_wanted() */
+	BROWSER_PRINT,	  /* browser_text(), to a file */
 };
 
 /* The row that is chosen: whose it is. NULL: not known. */
@@ -63,6 +67,10 @@ struct browser_choice {
 	int32_t tid;
 	const char *comm, *module, *function;
 	size_t event; /* of the results */
+	/* Of browser_wanted(): not the function, but one that it calls. */
+	bool is_call;
+	uint64_t called;    /* its address, as the annotation has addresses */
+	const char *callee; /* its name; NULL: not known */
 };
 
 struct error *browser_new(const struct browser_opts *opts, struct browser **out);
@@ -72,15 +80,22 @@ DEFINE_FREEP(struct browser, browser_free)
 /* The command sets at first what its options say. */
 struct browser_view *browser_view(struct browser *b);
 
+/* What of the view has the rows of one function only; a key zooms out of it. */
+struct error *browser_zoom_symbol(struct browser *b, const char *symbol);
+
+/* How many of the results are shown: events, or groups of them. */
+size_t browser_n_events(const struct browser *b);
 /* Borrowed until there are others; NULL: none. Tables with a profile are shown. */
 struct error *browser_set_results(struct browser *b, const struct results *results);
 struct browser_choice browser_chosen(const struct browser *b);
+/* Whose code is wanted: of the chosen row, of a call in the code that is shown, or its caller's. */
+struct browser_choice browser_wanted(const struct browser *b);
 
 /* One line, until the next key. */
 struct error *browser_say(struct browser *b, const char *fmt, ...) _printf_(2, 3);
 /* What the first line ends with: losses. NULL: nothing. */
 struct error *browser_set_status(struct browser *b, const char *text);
-/* Shows a function's code until a key leaves it. It is copied. */
+/* Shows the code of the function that was wanted, until a key leaves it. It is copied. */
 struct error *browser_show_annotation(struct browser *b, const struct annotation *a);
 /*
  * The same function later: what is shown stays where it is. false: the code is not shown any more.
@@ -93,7 +108,7 @@ void browser_undo(struct browser *b);
 
 struct error *browser_press(struct browser *b, uint32_t key, enum browser_wish *wish);
 struct error *browser_draw(struct browser *b, struct canvas *canvas);
-/* The rows of the table, open ones with what is in them, as text. */
+/* The code that is shown, else the rows of the table, open ones with what is in them, as text. */
 struct error *browser_text(struct browser *b, struct strbuf *out);
 
 #endif

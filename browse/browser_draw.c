@@ -236,12 +236,41 @@ static void draw_question(struct canvas *canvas, const char *text)
 	canvas_fill(canvas, y, x, x + columns, STYLE_FRAME, text);
 }
 
-static void draw_foot(const struct browser *b, struct canvas *canvas, size_t y)
+/* Where the cursor is, and of how many. */
+static size_t place_of(const struct browser *b, enum browser_mode screen, size_t *n)
 {
-	const bool pager = b->mode == MODE_PAGER;
-	const size_t n =
-		pager ? b->pager.lines.n - min_of(b->pager.n_heads, b->pager.lines.n) : b->rows.v.n;
-	const size_t at = pager ? b->pager.cursor : b->cursor;
+	switch (screen) {
+	case MODE_PAGER:
+		*n = b->pager.lines.n;
+		return b->pager.cursor;
+	case MODE_CODE:
+		*n = b->code.rows.n;
+		return b->code.cursor;
+	default:
+		*n = b->rows.v.n;
+		return b->cursor;
+	}
+}
+
+static const char *keys_of(const struct browser *b, enum browser_mode screen)
+{
+	switch (screen) {
+	case MODE_PAGER:
+		return "q back  / search  n next";
+	case MODE_CODE:
+		return "h help  Enter follow  Tab hottest  s source  / search  q back";
+	default:
+		return b->opts.opens_code
+			       ? "h help  Enter code  m menu  / filter  q quit"
+			       : "h help  Enter open or menu  a annotate  / filter  q quit";
+	}
+}
+
+static void draw_foot(const struct browser *b, struct canvas *canvas, size_t y,
+		      enum browser_mode screen)
+{
+	size_t n;
+	const size_t at = place_of(b, screen, &n);
 	_cleanup_strbuf_ struct strbuf place = STRBUF_INIT;
 
 	canvas_fill(canvas, y, 0, canvas->columns, STYLE_BAR, "");
@@ -249,35 +278,43 @@ static void draw_foot(const struct browser *b, struct canvas *canvas, size_t y)
 		strbuf_addf(&place, " %zu/%zu ", at + 1, n);
 	const size_t from = canvas->columns - min_of(place.len, canvas->columns);
 	canvas_add(canvas, y, from, canvas->columns, STYLE_BAR, strbuf_str(&place));
-	canvas_add(canvas, y, 0, from, STYLE_BAR,
-		   b->message ? b->message
-		   : pager    ? "q back  / search  n next  H hottest"
-			      : "h help  Enter open or menu  a annotate  / filter  q quit");
+	canvas_add(canvas, y, 0, from, STYLE_BAR, b->message ? b->message : keys_of(b, screen));
+}
+
+/* What is below menus and questions. */
+static enum browser_mode screen_of(const struct browser *b)
+{
+	const enum browser_mode mode = b->mode == MODE_PROMPT ? b->prompt.back : b->mode;
+
+	return mode == MODE_PAGER || mode == MODE_CODE ? mode : MODE_TABLE;
 }
 
 struct error *browser_draw(struct browser *b, struct canvas *canvas)
 {
 	_cleanup_strbuf_ struct strbuf head = STRBUF_INIT;
-	const bool pager =
-		b->mode == MODE_PAGER || (b->mode == MODE_PROMPT && b->prompt.back == MODE_PAGER);
+	const enum browser_mode screen = screen_of(b);
 	const size_t first = canvas->rows > 2, end = canvas->rows - (canvas->rows > 1);
 
-	if (pager)
+	if (screen == MODE_PAGER)
 		strbuf_adds(&head, b->pager.title);
+	else if (screen == MODE_CODE)
+		browser_code_head(b, &head);
 	else
 		browser_head(b, &head);
 	if (strbuf_failed(&head))
 		return error_nomem();
 	if (first)
 		canvas_fill(canvas, 0, 0, canvas->columns, STYLE_BAR, strbuf_str(&head));
-	if (pager) {
+	if (screen != MODE_TABLE)
 		b->page = end - first;
+	if (screen == MODE_PAGER)
 		pager_draw(&b->pager, canvas, first, end - first);
-	} else {
+	else if (screen == MODE_CODE)
+		TRY(code_draw(&b->code, canvas, first, end - first));
+	else
 		draw_table(b, canvas, first, end);
-	}
 	if (end < canvas->rows)
-		draw_foot(b, canvas, end);
+		draw_foot(b, canvas, end, screen);
 	if (b->mode == MODE_MENU)
 		draw_menu(b, canvas);
 	if (b->mode == MODE_PROMPT)
@@ -291,6 +328,11 @@ struct error *browser_text(struct browser *b, struct strbuf *out)
 {
 	_cleanup_canvas_ struct canvas canvas = {0};
 
+	if (browser_shows_code(b)) {
+		browser_code_head(b, out);
+		strbuf_addch(out, '\n');
+		return code_text(&b->code, out);
+	}
 	browser_head(b, out);
 	strbuf_addch(out, '\n');
 	for (size_t i = 0; i <= b->rows.v.n && b->has_printer; i++) {

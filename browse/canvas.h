@@ -22,8 +22,9 @@ enum canvas_style {
 	STYLE_HEAD,   /* titles of columns */
 	STYLE_HOT,    /* large shares */
 	STYLE_WARM,
-	STYLE_DIM,
-	STYLE_FRAME, /* of a box */
+	STYLE_DIM,    /* what is beside code */
+	STYLE_SOURCE, /* source lines between instructions */
+	STYLE_FRAME,  /* of a box */
 	STYLE_MAX,
 };
 

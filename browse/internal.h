@@ -12,6 +12,7 @@
 /* What keys go to. */
 enum browser_mode {
 	MODE_TABLE,
+	MODE_CODE,
 	MODE_PAGER,
 	MODE_MENU,
 	MODE_PROMPT,
@@ -20,6 +21,29 @@ enum browser_mode {
 
 typedef struct error *browser_fn(struct browser *b, size_t arg, enum browser_wish *wish);
 typedef struct error *prompt_fn(struct browser *b, const char *text, enum browser_wish *wish);
+
+/* A key, and what the help says of it. */
+struct browser_binding {
+	uint32_t key;
+	browser_fn *fn;
+	size_t arg;
+	bool live;	  /* of a live one only */
+	const char *name; /* NULL: the help has it with the one before */
+	const char *help;
+};
+
+/* A function whose code is shown, and where in it. */
+struct code_place {
+	char *module, *function;
+	uint64_t address; /* 0: not known */
+};
+
+/* Whose code BROWSER_ANNOTATE asks for. */
+enum browser_going {
+	GOING_ROW, /* of the chosen row */
+	GOING_CALL,
+	GOING_BACK, /* to the last of the places */
+};
 
 struct menu_item {
 	char *text;
@@ -64,7 +88,15 @@ struct browser {
 
 	enum browser_mode mode;
 	struct pager pager;
-	bool pager_is_code;
+	enum browser_mode pager_back; /* where it came from */
+	struct code code;
+	enum browser_going going;
+	struct code_place here; /* the function that is shown */
+	VEC(struct code_place) back;
+	struct {
+		uint64_t address;
+		char *callee;
+	} wanted; /* of GOING_CALL */
 	struct menu menu;
 	struct prompt prompt;
 	char *message, *status;
@@ -78,8 +110,19 @@ void browser_head(const struct browser *b, struct strbuf *out);
 
 /* Asks for a line, which fn gets. The title is a constant. */
 void browser_ask(struct browser *b, const char *title, prompt_fn *fn);
+/* What a key is bound to. */
+struct error *browser_bound(struct browser *b, const struct browser_binding *bindings, size_t n,
+			    uint32_t key, enum browser_wish *wish);
+/* Shows the bindings; what: "report". */
+struct error *browser_help(struct browser *b, const char *what,
+			   const struct browser_binding *bindings, size_t n);
 /* A key while b->pager is shown. */
 struct error *browser_press_pager(struct browser *b, uint32_t key);
+
+/* A key while code is shown. */
+struct error *browser_press_code(struct browser *b, uint32_t key, enum browser_wish *wish);
+void browser_code_head(const struct browser *b, struct strbuf *out);
+void browser_code_deinit(struct browser *b);
 
 void menu_reset(struct menu *menu, const char *title);
 /* false: no memory. */

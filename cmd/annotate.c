@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * perf-bpf annotate: the functions of a recording, instruction by instruction, with their samples
- * and source lines, as perf annotate --stdio prints them.
+ * and source lines: on a terminal in the browser that report has, else as perf annotate --stdio
+ * prints them.
  */
 #include <argp.h>
 #include <errno.h>
@@ -12,20 +13,23 @@
 #include "cmd/cmd.h"
 #include "cmd/options.h"
 #include "cmd/recording.h"
+#include "cmd/report_browse.h"
 #include "lib/base/hash.h"
 #include "perf/annotate/annotate.h"
 
 struct annotate {
 	struct recording_opts recording;
 	struct annotator_opts code;
+	const char *symbol; /* NULL: all */
 	struct annotation_text_opts text;
-	bool no_source, quiet;
+	bool no_source, quiet, stdio, tui;
 	int verbose;
 	struct log log;
 };
 
 enum {
 	OPT_STDIO = 256,
+	OPT_TUI,
 	OPT_SOURCE,
 	OPT_NO_SOURCE,
 	OPT_ASM_RAW,
@@ -61,7 +65,8 @@ static const struct argp_option options[] = {
 	 "events",
 	 0},
 	{"no-group", OPT_NO_GROUP, NULL, 0, "Show each event of a group by itself", 0},
-	{"stdio", OPT_STDIO, NULL, 0, "Print text: the default, accepted as perf has it", 0},
+	{"stdio", OPT_STDIO, NULL, 0, "Print text, also on a terminal", 0},
+	{"tui", OPT_TUI, NULL, 0, "Show the code interactively: the default on a terminal", 0},
 	{"quiet", 'q', NULL, 0, "Do not print warnings", 0},
 	{"verbose", 'v', NULL, 0, "Be verbose (-vv for debugging)", 0},
 	{0},
@@ -76,6 +81,8 @@ static const struct option_member members[] = {
 	OPTION_CLEARS(OPT_SOURCE, struct annotate, no_source),
 	OPTION_SETS(OPT_NO_SOURCE, struct annotate, no_source),
 	OPTION_SETS(OPT_ASM_RAW, struct annotate, code.raw),
+	OPTION_SETS(OPT_STDIO, struct annotate, stdio),
+	OPTION_SETS(OPT_TUI, struct annotate, tui),
 	OPTION_SETS('q', struct annotate, quiet),
 	OPTION_SETS('v', struct annotate, verbose),
 	{0},
@@ -122,13 +129,11 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case OPT_NO_GROUP:
 		o->code.groups = GROUPS_NONE;
 		return 0;
-	case OPT_STDIO:
-		return 0;
 	case 's':
 	case ARGP_KEY_ARG:
-		if (o->code.symbol)
+		if (o->symbol)
 			argp_error(state, "only one symbol is supported: '%s'", arg);
-		o->code.symbol = arg;
+		o->symbol = arg;
 		return 0;
 	}
 	return option_set(members, key, arg, o) ? 0 : ARGP_ERR_UNKNOWN;
@@ -203,17 +208,20 @@ static struct error *print_functions(struct annotate *o, struct annotator *a)
 		       : NULL;
 }
 
+static struct error *no_samples(const struct annotate *o, const char *path)
+{
+	return error_hint(
+		error_new(ENOENT, "%s has no samples in a function '%s'", path, o->symbol),
+		"show the functions that have samples: perf-bpf report -i %s --sort symbol", path);
+}
+
 /* What has no code to show. */
 static struct error *check_samples(struct annotate *o, struct annotator *a, const char *path)
 {
 	const uint64_t n = annotator_n_samples(a), n_unknown = annotator_n_unknown(a);
 
-	if (!n && o->code.symbol)
-		return error_hint(error_new(ENOENT, "%s has no samples in a function '%s'", path,
-					    o->code.symbol),
-				  "show the functions that have samples: perf-bpf report -i %s "
-				  "--sort symbol",
-				  path);
+	if (!n && o->symbol)
+		return no_samples(o, path);
 	if (!n)
 		log_warn(&o->log, "%s has no samples", path);
 	if (n_unknown)
@@ -223,31 +231,118 @@ static struct error *check_samples(struct annotate *o, struct annotator *a, cons
 	return NULL;
 }
 
-static struct error *annotate(struct annotate *o)
+static struct error *annotate_text(struct annotate *o, struct opened_recording *r,
+				   struct annotator *a)
 {
-	_cleanup_recording_ struct opened_recording r = {0};
-	_cleanup_(annotator_freep) struct annotator *a = NULL;
-
-	o->code.sz = sizeof(o->code);
-	o->code.recording = &r;
-	o->code.source = !o->no_source;
-	o->code.places = o->text.places;
-	o->recording.lines = o->code.source || o->code.places;
-	o->recording.inlines = o->code.source;
-	o->recording.code = true;
-	TRY(recording_open(&o->recording, &o->log, &r));
-	TRY(annotator_new(&o->code, &a));
 	/* What was read before the damage is still worth showing. */
 	struct error *damage = annotator_read(a);
 	if (damage && (damage->code != EBADMSG || !annotator_n_samples(a)))
 		return damage;
 	if (!damage)
-		damage = session_check_complete(r.session, r.path);
-	session_warn_of_losses(r.session, r.path, &o->log);
-	struct error *err = check_samples(o, a, r.path);
+		damage = session_check_complete(r->session, r->path);
+	session_warn_of_losses(r->session, r->path, &o->log);
+	struct error *err = check_samples(o, a, r->path);
 	if (!err)
 		err = print_functions(o, a);
 	return error_either(err, damage);
+}
+
+/* ---- on a terminal ---- */
+
+static struct error *count_address(void *ctx, const struct session_event *event,
+				   const struct location *at, const struct sample *sample)
+{
+	return annotator_add(ctx, event, at, sample->period);
+}
+
+/* The table of functions, or the code of the one that is named. */
+static struct error *browse(struct annotate *o, struct opened_recording *r, struct annotator *a,
+			    struct tty *tty, struct summary *summary,
+			    const struct summary_opts *sums)
+{
+	struct chain_opts chain = sums->chain;
+	const struct perf_text_opts text = {.chain = &chain};
+	const struct report_browse_opts opts = {
+		.tty = tty,
+		.log = &o->log,
+		.recording = r,
+		.annotator = a,
+		.summary = summary,
+		.sums = sums,
+		.text = &text,
+		.chain = &chain,
+		.command = "annotate",
+		.opens_code = true,
+		.symbol = o->symbol,
+		.look = {.unit = o->text.periods   ? CODE_PERIODS
+				 : o->text.samples ? CODE_SAMPLES
+						   : CODE_PERCENT,
+			 .percent = o->text.percent,
+			 .places = o->text.places},
+	};
+	bool is_known = !o->symbol;
+
+	TRY(annotator_end(a));
+	for (size_t i = 0; i < annotator_size(a) && !is_known; i++)
+		is_known = !strcmp(annotator_name(a, i), o->symbol);
+	return is_known ? report_browse(&opts) : no_samples(o, r->path);
+}
+
+static struct error *annotate_on(struct annotate *o, struct opened_recording *r,
+				 struct annotator *a, struct tty *tty)
+{
+	_cleanup_(summary_freep) struct summary *summary = NULL;
+	const struct summary_opts sums = {
+		.sz = sizeof(sums),
+		.recording = r,
+		.keys = {.sort = "sym,dso", .show_nr_samples = true},
+		.table = {.least_percent = o->code.least_percent},
+		.chain = {.mode = CHAIN_NONE},
+		.no_chains = true,
+		.groups = o->code.groups,
+		.keeps = true,
+		.each = count_address,
+		.each_ctx = a,
+	};
+
+	TRY(summary_new(&sums, &summary));
+	struct error *damage = summary_read(summary);
+	if (damage && (damage->code != EBADMSG || !summary_n_entries(summary)))
+		return damage;
+	if (!damage)
+		damage = session_check_complete(r->session, r->path);
+	session_warn_of_losses(r->session, r->path, &o->log);
+	struct error *err = summary_n_entries(summary) ? browse(o, r, a, tty, summary, &sums)
+						       : check_samples(o, a, r->path);
+	return error_either(err, damage);
+}
+
+static bool wants_browser(const struct annotate *o)
+{
+	return !o->stdio && (o->tui || !(o->quiet || recording_is_input(&o->recording)));
+}
+
+static struct error *annotate(struct annotate *o)
+{
+	_cleanup_(tty_freep) struct tty *tty = NULL;
+	_cleanup_recording_ struct opened_recording r = {0};
+	_cleanup_(annotator_freep) struct annotator *a = NULL;
+
+	if (wants_browser(o))
+		TRY(report_browse_terminal(&tty));
+	o->code.sz = sizeof(o->code);
+	o->code.recording = &r;
+	o->code.source = !o->no_source;
+	/* in the browser, a key shows them; and calls lead to other functions */
+	o->code.places = o->text.places || tty;
+	o->code.symbol = tty ? NULL : o->symbol;
+	o->recording.lines = o->code.source || o->code.places;
+	o->recording.inlines = o->code.source;
+	o->recording.code = true;
+	o->recording.interactive = tty;
+	TRY(recording_open(&o->recording, &o->log, &r));
+	TRY(annotator_new(&o->code, &a));
+	return tty ? annotate_on(o, &r, a, tty) : annotate_text(o, &r, a);
 }
 
 int cmd_annotate(int argc, char **argv)

@@ -39,34 +39,43 @@ static struct error *answer(struct browse *browse, enum browser_wish wish)
 		err = o->show(o->ctx);
 		break;
 	case BROWSER_ANNOTATE: {
-		const struct browser_choice choice = browser_chosen(o->browser);
+		const struct browser_choice choice = browser_wanted(o->browser);
 
 		err = o->annotate(o->ctx, &choice);
 		break;
 	}
-	case BROWSER_PRINT:
+	case BROWSER_PRINT: {
+		const bool is_code = browser_shows_code(o->browser);
+
 		err = browser_text(o->browser, &text);
 		if (!err)
-			err = tty_save(o->tty, &text, &number);
+			err = tty_save(o->tty, &text, is_code, &number);
 		if (!err)
-			err = browser_say(o->browser, "Printed to perf.hist.%u", number);
+			err = browser_say(o->browser, "Printed to %s.%u", tty_save_name(is_code),
+					  number);
 		break;
+	}
 	default:
 		break;
 	}
 	return browse_say(browse, err);
 }
 
+struct error *browse_press(struct browse *browse, uint32_t key)
+{
+	enum browser_wish wish;
+
+	TRY(browser_press(browse->opts.browser, key, &wish));
+	return answer(browse, wish);
+}
+
 static struct error *on_ready(void *ctx, uint32_t events)
 {
 	struct browse *browse = ctx;
-	enum browser_wish wish;
 	uint32_t key;
 
-	while (!loop_ended(browse->opts.loop) && (key = tty_key(browse->opts.tty)) != KEY_NONE) {
-		TRY(browser_press(browse->opts.browser, key, &wish));
-		TRY(answer(browse, wish));
-	}
+	while (!loop_ended(browse->opts.loop) && (key = tty_key(browse->opts.tty)) != KEY_NONE)
+		TRY(browse_press(browse, key));
 	return loop_ended(browse->opts.loop) ? NULL : browse_draw(browse);
 }
 
@@ -111,8 +120,11 @@ struct log browse_log(struct browser *browser)
 
 static void set_style(const struct browse *browse, enum canvas_style style, struct strbuf *out)
 {
-	static const int colours[STYLE_MAX] = {
-		[STYLE_HEAD] = 6, [STYLE_HOT] = 1, [STYLE_WARM] = 2, [STYLE_DIM] = 4};
+	static const int colours[STYLE_MAX] = {[STYLE_HEAD] = 6,
+					       [STYLE_HOT] = 1,
+					       [STYLE_WARM] = 2,
+					       [STYLE_DIM] = 4,
+					       [STYLE_SOURCE] = 6};
 	const struct terminal *t = tty_terminal(browse->opts.tty);
 
 	terminal_add(out, t->normal);

@@ -26,6 +26,9 @@ struct error *browse_new(const struct browse_opts *opts, struct browse **out);
 void browse_free(struct browse *browse);
 DEFINE_FREEP(struct browse, browse_free)
 
+/* As if a key was pressed. */
+struct error *browse_press(struct browse *browse, uint32_t key);
+
 /* Draws what has changed. */
 struct error *browse_draw(struct browse *browse);
 

@@ -501,23 +501,6 @@ static bool wants_browser(const struct report *rp)
 			    (rp->recording.input && !strcmp(rp->recording.input, "-")));
 }
 
-/* NULL: there is no terminal for a browser, or no foreground. */
-static struct error *take_terminal(const struct report *rp, struct tty **out)
-{
-	_cleanup_(tty_freep) struct tty *tty = NULL;
-
-	if (!wants_browser(rp))
-		return NULL;
-	TRY(tty_new(&tty));
-	if (!tty)
-		return NULL;
-	job_begin();
-	TRY(tty_begin(tty));
-	if (tty_has_keys(tty))
-		*out = steal_ptr(tty);
-	return NULL;
-}
-
 /* The browser shows the code of functions: their addresses are counted on the way. */
 static struct error *count_address(void *ctx, const struct session_event *event,
 				   const struct location *at, const struct sample *sample)
@@ -533,6 +516,7 @@ static struct error *annotator_of(struct report *rp, const struct opened_recordi
 		.recording = r,
 		.groups = rp->sums.groups,
 		.source = true,
+		.places = true,
 	};
 
 	TRY(annotator_new(&opts, out));
@@ -554,6 +538,7 @@ static struct error *browse_results(struct report *rp, const struct opened_recor
 		.sums = &rp->sums,
 		.text = &rp->text,
 		.chain = &rp->browser_chain,
+		.command = "report",
 	};
 
 	TRY(annotator_end(annotator));
@@ -572,7 +557,8 @@ static struct error *report_run(struct report *rp)
 	struct error *err = NULL, *damage = NULL;
 
 	TRY(export_check(&rp->export));
-	TRY(take_terminal(rp, &tty));
+	if (wants_browser(rp))
+		TRY(report_browse_terminal(&tty));
 	rp->sums.keeps = rp->recording.interactive = rp->recording.code = tty;
 	rp->recording.lines |= rp->sums.keeps;
 	rp->recording.outputs[0] = rp->export.html;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "cmd/browse.h"
+#include "cmd/job.h"
 
 struct report_browse {
 	const struct report_browse_opts *opts;
@@ -52,10 +53,10 @@ static struct error *show(void *ctx)
 	return show_results(rb);
 }
 
-static struct error *annotate(void *ctx, const struct browser_choice *choice)
+/* Which of the annotator's functions is wanted. */
+static struct error *find_function(struct report_browse *rb, const struct browser_choice *choice,
+				   size_t *out)
 {
-	_cleanup_annotation_ struct annotation annotation = {0};
-	struct report_browse *rb = ctx;
 	struct annotator *annotator = rb->opts->annotator;
 	size_t i = annotator_size(annotator);
 
@@ -64,8 +65,27 @@ static struct error *annotate(void *ctx, const struct browser_choice *choice)
 				   choice->module, choice->function);
 	if (i == annotator_size(annotator))
 		return error_new(ENOENT, "%s has no samples of its own", choice->function);
+	if (choice->is_call) {
+		const size_t caller = i;
+
+		TRY(annotator_called(annotator, caller, choice->called, &i));
+		if (i == annotator_size(annotator))
+			return error_new(ENOENT, "the function that is called is not known");
+	}
+	*out = i;
+	return NULL;
+}
+
+static struct error *annotate(void *ctx, const struct browser_choice *choice)
+{
+	_cleanup_annotation_ struct annotation annotation = {0};
+	struct report_browse *rb = ctx;
+	struct annotator *annotator = rb->opts->annotator;
+	size_t i = 0;
+
+	TRY(find_function(rb, choice, &i));
 	TRY(error_prefix(annotator_function(annotator, i, &annotation), "cannot show %s",
-			 choice->function));
+			 annotator_name(annotator, i)));
 	return browser_show_annotation(rb->browser, &annotation);
 }
 
@@ -85,10 +105,39 @@ static struct error *run(struct report_browse *rb)
 		.ctx = rb,
 	};
 	TRY(browse_new(&opts, &browse));
+	/* with several events, which of them is asked first */
+	if (rb->opts->symbol && browser_n_events(rb->browser) == 1)
+		TRY(browse_press(browse, 'a'));
 	TRY(browse_draw(browse));
 	while (!loop_ended(loop))
 		TRY(loop_turn(loop, -1));
 	return NULL;
+}
+
+struct error *report_browse_terminal(struct tty **out)
+{
+	_cleanup_(tty_freep) struct tty *tty = NULL;
+
+	TRY(tty_new(&tty));
+	if (!tty)
+		return NULL;
+	job_begin();
+	TRY(tty_begin(tty));
+	if (tty_has_keys(tty))
+		*out = steal_ptr(tty);
+	return NULL;
+}
+
+static struct error *show_first(struct report_browse *rb)
+{
+	const struct report_browse_opts *opts = rb->opts;
+
+	browser_view(rb->browser)->relative = opts->sums->table.relative;
+	browser_view(rb->browser)->least_percent = opts->sums->table.least_percent;
+	if (!opts->symbol)
+		return show_results(rb);
+	TRY(browser_zoom_symbol(rb->browser, opts->symbol));
+	return show(rb);
 }
 
 struct error *report_browse(const struct report_browse_opts *opts)
@@ -96,14 +145,15 @@ struct error *report_browse(const struct report_browse_opts *opts)
 	const struct browser_opts browser_opts = {.sz = sizeof(browser_opts),
 						  .text = opts->text,
 						  .annotates = true,
-						  .command = "report"};
+						  .opens_code = opts->opens_code,
+						  .code_only = opts->symbol,
+						  .look = opts->look,
+						  .command = opts->command};
 	const struct log log = *opts->log;
 	struct report_browse rb = {.opts = opts};
 
 	TRY(browser_new(&browser_opts, &rb.browser));
-	browser_view(rb.browser)->relative = opts->sums->table.relative;
-	browser_view(rb.browser)->least_percent = opts->sums->table.least_percent;
-	struct error *err = show_results(&rb);
+	struct error *err = show_first(&rb);
 	*opts->log = browse_log(rb.browser);
 	if (!err)
 		err = run(&rb);

@@ -462,11 +462,13 @@ static struct error *annotate(void *ctx, const struct browser_choice *choice)
 	const struct annotation *code;
 	struct top *top = ctx;
 
+	const char *function = choice->is_call ? choice->callee : choice->function;
+	if (!function)
+		return error_new(ENOENT, "the function that is called is not known");
 	if (!choice->module)
-		return error_new(ENOENT, "%s is in no file", choice->function);
-	TRY(live_profile_watch(top->profile, choice->event, choice->module, choice->function));
-	TRY(error_prefix(live_profile_code(top->profile, &code), "cannot show %s",
-			 choice->function));
+		return error_new(ENOENT, "%s is in no file", function);
+	TRY(live_profile_watch(top->profile, choice->event, choice->module, function));
+	TRY(error_prefix(live_profile_code(top->profile, &code), "cannot show %s", function));
 	top->watches = true;
 	return browser_show_annotation(top->browser, code);
 }

@@ -46,8 +46,9 @@ enum {
 enum {
 	GUARD_TAKEN = 'T', /* the screen */
 	GUARD_GIVEN = 'G',
-	GUARD_SAVE =
-		'S', /* a size follows, and so many bytes; it answers with a number or -errno */
+	/* A size follows, and so many bytes; it answers with a number or -errno. */
+	GUARD_SAVE = 'S',
+	GUARD_SAVE_CODE = 'C', /* to a file of another name */
 };
 
 struct tty {
@@ -177,13 +178,18 @@ static bool write_all(int fd, const void *data, size_t n)
 	return true;
 }
 
+const char *tty_save_name(bool is_code)
+{
+	return is_code ? "perf.annotation" : "perf.hist";
+}
+
 /* A new file, and its number or -errno. */
-static int64_t open_file(int *fd)
+static int64_t open_file(bool is_code, int *fd)
 {
 	char name[32];
 
 	for (int n = 0; n < MAX_FILES; n++) {
-		snprintf(name, sizeof(name), "perf.hist.%d", n);
+		snprintf(name, sizeof(name), "%s.%d", tty_save_name(is_code), n);
 		*fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 		if (*fd >= 0)
 			return n;
@@ -194,7 +200,7 @@ static int64_t open_file(int *fd)
 }
 
 /* In the child; false: the command has gone. */
-static bool save(int from)
+static bool save(int from, bool is_code)
 {
 	char part[4096];
 	uint64_t left;
@@ -202,7 +208,7 @@ static bool save(int from)
 
 	if (!read_all(from, &left, sizeof(left)))
 		return false;
-	int64_t answer = open_file(&fd);
+	int64_t answer = open_file(is_code, &fd);
 	while (left) {
 		const size_t n = min_of(left, (uint64_t)sizeof(part));
 
@@ -235,7 +241,8 @@ static void guard(const struct tty *tty, int fd)
 	close_range(GUARD_FD + 1, ~0u, 0);
 	while (read(GUARD_FD, &what, 1) == 1) {
 		taken = what == GUARD_TAKEN || (taken && what != GUARD_GIVEN);
-		if (what == GUARD_SAVE && !save(GUARD_FD))
+		if ((what == GUARD_SAVE || what == GUARD_SAVE_CODE) &&
+		    !save(GUARD_FD, what == GUARD_SAVE_CODE))
 			break;
 	}
 	if (taken) {
@@ -265,10 +272,10 @@ static struct error *begin_guard(struct tty *tty)
 	return tty->guard > 0 ? NULL : error_errno(errno, "cannot fork");
 }
 
-struct error *tty_save(struct tty *tty, const struct strbuf *text, unsigned *number)
+struct error *tty_save(struct tty *tty, const struct strbuf *text, bool is_code, unsigned *number)
 {
 	const uint64_t size = text->len;
-	const char what = GUARD_SAVE;
+	const char what = is_code ? GUARD_SAVE_CODE : GUARD_SAVE;
 	int64_t answer;
 
 	if (tty->guard_fd < 0 || !write_all(tty->guard_fd, &what, 1) ||
@@ -277,7 +284,8 @@ struct error *tty_save(struct tty *tty, const struct strbuf *text, unsigned *num
 	    !read_all(tty->guard_fd, &answer, sizeof(answer)))
 		return error_new(EPIPE, "the process that writes files has ended");
 	if (answer < 0)
-		return error_errno((int)-answer, "cannot write a file perf.hist.N here");
+		return error_errno((int)-answer, "cannot write a file %s.N here",
+				   tty_save_name(is_code));
 	*number = (unsigned)answer;
 	return NULL;
 }

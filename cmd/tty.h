@@ -65,9 +65,11 @@ void tty_write(struct tty *tty, const struct strbuf *out);
 bool tty_stalled(const struct tty *tty);
 
 /*
- * Writes the text to a new file, perf.hist.N in the current directory, also once the process may
- * not write files any more.
+ * Writes the text to a new file in the current directory, perf.hist.N or, of code,
+ * perf.annotation.N, also once the process may not write files any more.
  */
-struct error *tty_save(struct tty *tty, const struct strbuf *text, unsigned *number);
+struct error *tty_save(struct tty *tty, const struct strbuf *text, bool is_code, unsigned *number);
+/* "perf.hist" */
+const char *tty_save_name(bool is_code);
 
 #endif

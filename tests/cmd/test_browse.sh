@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# perf-bpf report on a terminal of tmux: the browser.
+# perf-bpf report and annotate on a terminal of tmux: the browser.
 . "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/tmux.sh"
 
@@ -10,17 +10,25 @@ record() {
 		#include <sys/prctl.h>
 		#include <sys/syscall.h>
 		#include <unistd.h>
-		static volatile char pages[200][4096];
+		static volatile char pages[300][4096];
 		__attribute__((noinline)) void pbt_touch(void)
 		{
 			for (int i = 0; i < 200; i++)
 				pages[i][1] = 1; /* PBT_LINE */
+		}
+		__attribute__((noinline)) void pbt_quiet(void) { __asm__(""); }
+		__attribute__((noinline)) void pbt_caller(void)
+		{
+			for (int i = 100; i < 300; i++)
+				pages[i][1] = 1;
+			pbt_quiet(); /* PBT_CALL */
 		}
 		__attribute__((noinline)) void pbt_inner(long n) { while (n--) syscall(SYS_getpid); __asm__(""); }
 		__attribute__((noinline)) void pbt_outer(long n) { pbt_inner(n); __asm__(""); }
 		int main(int n, char **v)
 		{
 			pbt_touch();
+			pbt_caller();
 			pbt_outer(60);
 			prctl(PR_SET_NAME, "pbt\033]2;X\a");
 			pbt_outer(40);
@@ -31,7 +39,11 @@ record() {
 }
 
 start() {
-	t send-keys "$PERF_BPF report $*; echo status \$? >status" Enter
+	start_command report "$@"
+}
+
+start_command() {
+	t send-keys "$PERF_BPF $*; echo status \$? >status" Enter
 }
 
 quit() {
@@ -137,10 +149,85 @@ test_events_and_code() {
 	wait_for screen_has "Source code & Disassembly of pbt_work for page-faults:u"
 	wait_for screen_has "PBT_LINE"
 	t capture-pane -p >code
-	grep -qE '^ +100\.00 : +[0-9a-f]+: mov' code || fail "$(cat code)"
+	grep -qE '^ +100\.00 │ .* mov' code || fail "$(cat code)"
 	t send-keys q Tab
 	wait_for screen_has "of event 'syscalls:sys_enter_getpid'"
 	quit
+}
+
+# Jumps and calls of the code are followed, and left again.
+test_jumps_and_calls() {
+	record -c 1 -e page-faults:u -e syscalls:sys_enter_getpid
+	"$PERF_BPF" annotate -i d pbt_touch >/dev/null 2>why || skip "$(cat why)"
+	open_terminal 100 30
+	start -i d --no-children -s sym
+	wait_for screen_has "Events"
+	t send-keys Enter
+	wait_for screen_has "of event 'page-faults:u'"
+	t send-keys / m a i n Enter
+	wait_for screen_has "Filter: main"
+	t send-keys Escape
+	wait_for chosen_is "1/[0-9]*"
+	t send-keys / p b t _ t o u Enter
+	wait_for chosen_is 1/1
+	t send-keys a
+	wait_for screen_has "[Percent: local period]"
+	# the loop, and its jump
+	wait_for screen_has "┌─→"
+	t send-keys / j n e Enter
+	wait_for cursor_is_on "↑ jne"
+	t send-keys Enter
+	wait_for cursor_is_on "┌─→"
+	t send-keys P
+	wait_for screen_has "Printed to perf.annotation.0"
+	assert_contains perf.annotation.0 "PBT_LINE"
+	t send-keys q
+	wait_for screen_has "of event 'page-faults:u'"
+	quit
+}
+
+test_annotate() {
+	record -c 1 -e page-faults:u
+	"$PERF_BPF" annotate -i d pbt_touch >text 2>why || skip "$(cat why)"
+	assert_contains text " Percent |	Source code & Disassembly of pbt_work"
+	open_terminal 100 30
+	# the functions, and the code of one
+	start_command annotate -i d
+	wait_for screen_has "Overhead       Samples  Symbol"
+	wait_for screen_has "[.] pbt_touch"
+	t send-keys / p b t _ t o u Enter
+	wait_for chosen_is 1/1
+	t send-keys Enter
+	wait_for screen_has "pbt_touch  $PWD/pbt_work  [Percent: local period]"
+	t send-keys Left
+	wait_for screen_has "Filter: pbt_tou"
+	quit
+	# of one function only; a call leads to one without samples, and back
+	start_command annotate -i d -n pbt_caller
+	wait_for screen_has " Samples │ Source code & Disassembly of pbt_work for page-faults:u"
+	t send-keys / c a l l q Enter
+	wait_for cursor_is_on "→ callq  pbt_quiet"
+	t send-keys Enter
+	wait_for screen_has "pbt_quiet  $PWD/pbt_work  [Percent: local period]  0 samples"
+	t send-keys Escape
+	wait_for cursor_is_on "→ callq  pbt_quiet"
+	quit
+	# text
+	start_command annotate -i d --stdio pbt_touch '>/dev/null; clear;' "$PERF_BPF" annotate -i d --stdio pbt_touch '| tail -3'
+	wait_for test -s status
+	wait_for screen_has "0.00 : "
+	mode_is alternate_on 0 || fail "not text"
+	rm status
+	start_command annotate -i d pbt_none
+	wait_for test -s status
+	assert_equal "$(cat status)" "status 1"
+	wait_for screen_has "d has no samples in a function 'pbt_none'"
+	takes_lines
+}
+
+# The line of the screen in reverse, but for the first and the last one.
+cursor_is_on() {
+	t capture-pane -p -e | sed '1d;$d' | grep -F "$(printf '\033[7m')" | grep -qF -- "$1"
 }
 
 test_where_there_is_no_browser() {

@@ -310,7 +310,7 @@ same_as() {
 
 has_a_share() {
 	t capture-pane -p >code
-	grep -qE '^ +[1-9][0-9.]+ : +[0-9a-f]+: ' code
+	grep -qE '^ +[1-9][0-9.]+ │ ' code
 }
 
 # The code of a function, whose samples are counted while it is shown; one of it has most faults.
@@ -325,13 +325,13 @@ test_code_of_a_function() {
 	t send-keys a
 	wait_for has_a_share
 	assert_contains code "pbt_hot  $PWD/pbt_work"
-	assert_contains code "Source code & Disassembly of pbt_work for page-faults:u ("
+	assert_contains code "Source code & Disassembly of pbt_work for page-faults:u"
 	# the store takes the faults
 	"$PERF_BPF" annotate --no-source pbt_hot 2>/dev/null |
-		sed -nE 's/^ +(9[0-9]|100)\.[0-9]+ : +//p' >hot
+		sed -nE 's/^ +(9[0-9]|100)\.[0-9]+ : +[0-9a-f]+: //p' >hot
 	[ "$(wc -l <hot)" = 1 ] || fail "faults at several instructions"
-	assert_contains code "$(cat hot)"
-	n=$(sed -nE 's/.*\(([0-9]+) samples.*/\1/p' code)
+	grep -E '^ +(9[0-9]|100)\.[0-9]+ │ ' code | grep -qF -- "$(cat hot)" || fail "$(cat hot): $(cat code)"
+	n=$(n_samples)
 	[ -n "$n" ] || fail "no number of samples: $(cat code)"
 	# more samples come in, and what was searched for stays
 	t send-keys / r e t Enter
@@ -350,7 +350,11 @@ searched() {
 }
 
 is_counting() {
-	searched && t capture-pane -p >code && [ "$(sed -nE 's/.*\(([0-9]+) samples.*/\1/p' code)" != "$n" ]
+	searched && t capture-pane -p >code && [ "$(n_samples)" != "$n" ]
+}
+
+n_samples() {
+	sed -nE '1s/.* ([0-9]+) samples.*/\1/p' code
 }
 
 # The events of a group have one table, with a column for each.
