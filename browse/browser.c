@@ -159,6 +159,7 @@ static struct error *show_event(struct browser *b)
 	if (!r)
 		return NULL;
 	table_printer_init(&b->printer, &r->table, b->opts.text);
+	table_printer_fit(&b->printer);
 	b->has_printer = true;
 	return browse_rows_set(&b->rows, &r->table, b->opts.text) ? NULL : error_nomem();
 }
@@ -335,7 +336,12 @@ static struct error *set_zoom(struct browser *b, enum zoom zoom, const char *tex
 		[ZOOM_FILTER] = &b->view.filter,
 	};
 
-	TRY(set_text(members[zoom], text));
+	if (zoom == ZOOM_SOCKET) {
+		b->view.has_socket = text;
+		b->view.socket = tid;
+	} else {
+		TRY(set_text(members[zoom], text));
+	}
 	if (zoom == ZOOM_THREAD)
 		b->view.tid = tid;
 	drop_zoom(b, zoom);
@@ -411,6 +417,29 @@ static struct error *zoom_symbol(struct browser *b, size_t arg, enum browser_wis
 	if (b->view.symbol)
 		return zoom(b, ZOOM_SYMBOL, NULL, 0, wish);
 	return choice.function ? zoom(b, ZOOM_SYMBOL, choice.function, 0, wish) : NULL;
+}
+
+/* The row's cell of a key; NULL: rows are not told apart by it. */
+static const struct result_cell *key_cell(const struct browser *b, const char *name)
+{
+	const struct result *r = browser_result(b);
+	const struct browse_row *row = browser_row(b);
+
+	for (size_t i = 0; r && row && i < r->table.n_columns; i++)
+		if (r->table.columns[i].is_key && !strcmp(r->table.columns[i].name, name))
+			return &r->table.cells[row->entry * r->table.n_columns + i];
+	return NULL;
+}
+
+static struct error *zoom_socket(struct browser *b, size_t arg, enum browser_wish *wish)
+{
+	const struct result_cell *cell = key_cell(b, "socket");
+
+	if (b->view.has_socket)
+		return zoom(b, ZOOM_SOCKET, NULL, 0, wish);
+	if (!cell)
+		return browser_say(b, "Rows are of several sockets: sort by socket first");
+	return zoom(b, ZOOM_SOCKET, "socket", (int32_t)cell->i, wish);
 }
 
 static struct error *answer_filter(struct browser *b, const char *text, enum browser_wish *wish)
@@ -640,6 +669,14 @@ static struct error *print(struct browser *b, size_t arg, enum browser_wish *wis
 	return NULL;
 }
 
+static struct error *show_header(struct browser *b, size_t arg, enum browser_wish *wish)
+{
+	if (!b->opts.has_header)
+		return browser_say(b, "There is no recording");
+	*wish = BROWSER_HEADER;
+	return NULL;
+}
+
 static struct error *quit(struct browser *b, size_t arg, enum browser_wish *wish)
 {
 	*wish = BROWSER_QUIT;
@@ -816,6 +853,7 @@ static const struct browser_binding bindings[] = {
 	{'t', zoom_thread, 0, false, "t", "zoom into the row's thread, or out of it"},
 	{'d', zoom_dso, 0, false, "d", "zoom into the row's DSO, or out of it"},
 	{'k', zoom_kernel, 0, false, "k", "zoom into the kernel"},
+	{'S', zoom_socket, 0, false, "S", "zoom into the row's processor socket, or out of it"},
 	{'/', ask_filter, 0, false, "/", "show only symbols that contain a text"},
 	{KEY_ESCAPE, leave, 1, false, "Esc, Left", "zoom out"},
 	{KEY_LEFT, leave, 0, false, NULL, NULL},
@@ -827,6 +865,7 @@ static const struct browser_binding bindings[] = {
 	{'K', hide_kernel, 0, false, "K", "hide samples of the kernel"},
 	{'U', hide_user, 0, false, "U", "hide samples of user space"},
 	{'H', toggle_titles, 0, false, "H", "show or hide the titles of the columns"},
+	{'i', show_header, 0, false, "i", "what the recording says of the machine and itself"},
 	{'P', print, 0, false, "P", "print all rows to perf.hist.N"},
 	{'p', freeze, 0, true, "p", "pause; go on"},
 	{'f', ask_count, 0, true, "f", "hide rows with fewer samples"},

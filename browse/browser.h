@@ -32,6 +32,7 @@ struct browser_opts {
 	size_t sz;			   /* sizeof(struct browser_opts) */
 	const struct perf_text_opts *text; /* borrowed */
 	bool live;			   /* there are new results from time to time: top */
+	bool has_header;		   /* BROWSER_HEADER can be answered */
 	bool annotates;			   /* BROWSER_ANNOTATE can be answered */
 	bool opens_code;		   /* the code of a row is what it contains: annotate */
 	bool code_only;			   /* there is nothing to go back to from code */
@@ -44,6 +45,8 @@ struct browser_view {
 	/* NULL: as at first; all */
 	char *sort, *comm, *dso, *symbol, *filter;
 	int32_t tid; /* 0: all */
+	bool has_socket;
+	int32_t socket; /* with has_socket */
 	bool no_kernel, no_user;
 	bool relative;
 	double least_percent;
@@ -60,6 +63,7 @@ enum browser_wish {
 	BROWSER_VIEW,	  /* make the results anew by browser_view() */
 	BROWSER_ANNOTATE, /* the function of browser_wanted() */
 	BROWSER_PRINT,	  /* browser_text(), to a file */
+	BROWSER_HEADER,	  /* what the recording says of itself: browser_show_text() */
 };
 
 /* The row that is chosen: whose it is. NULL: not known. */
@@ -95,6 +99,8 @@ struct browser_choice browser_wanted(const struct browser *b);
 struct error *browser_say(struct browser *b, const char *fmt, ...) _printf_(2, 3);
 /* What the first line ends with: losses. NULL: nothing. */
 struct error *browser_set_status(struct browser *b, const char *text);
+/* Lines to scroll through, until a key leaves them. They are copied. */
+struct error *browser_show_text(struct browser *b, const char *title, const char *text);
 /* Shows the code of the function that was wanted, until a key leaves it. It is copied. */
 struct error *browser_show_annotation(struct browser *b, const struct annotation *a);
 /*

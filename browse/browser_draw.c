@@ -46,6 +46,8 @@ void browser_head(const struct browser *b, struct strbuf *out)
 	add_named(out, "DSO", view->dso);
 	add_named(out, "Symbol", view->symbol);
 	add_named(out, "Filter", view->filter);
+	if (view->has_socket)
+		strbuf_addf(out, ", Socket: %d", view->socket);
 	if (view->no_kernel || view->no_user)
 		strbuf_addf(out, ", without %s", view->no_kernel ? "kernel" : "user");
 	if (view->frozen)
@@ -119,10 +121,16 @@ static void draw_entry(struct browser *b, struct canvas *canvas, size_t y,
 	for (size_t c = 0; c < p->n; c++) {
 		if (!has_column(b, c, row->depth))
 			continue;
-		const char *cell = table_printer_cell(p, row->entry, c);
+		_cleanup_strbuf_ struct strbuf cell = STRBUF_INIT;
 		const bool is_level = p->t->profile->n_levels && level_of(b, c);
+
+		/* without tabs, and without the blanks that fill it up */
+		plain_adds(&cell, table_printer_cell(p, row->entry, c));
+		while (cell.len && cell.str[cell.len - 1] == ' ')
+			strbuf_cut(&cell, cell.len - 1);
+		const char *text = strbuf_str(&cell);
 		const size_t end = canvas_add(canvas, y, x, canvas->columns, first ? hot : style,
-					      is_level ? cell + strspn(cell, " ") : cell);
+					      is_level ? text + strspn(text, " ") : text);
 		x = max_of(end, is_level ? end : x + p->columns[c].width) + 2;
 		first = false;
 	}
@@ -183,6 +191,9 @@ static void draw_table(struct browser *b, struct canvas *canvas, size_t y, size_
 	b->first = scroll_first(b->first, b->cursor, b->page, b->rows.v.n);
 	for (size_t i = b->first; i < b->rows.v.n && y < end; i++, y++)
 		draw_row(b, canvas, y, i, i == b->cursor);
+	if (!b->rows.v.n && y < end)
+		canvas_add(canvas, y, 2, canvas->columns, STYLE_DIM,
+			   b->n_zooms ? "No rows; Esc zooms out" : "No rows");
 }
 
 /* A box in the middle, as large as needed and possible; the first row and column within. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The help, on the whole screen, and the keys that move in it. */
+/* Text on the whole screen, the help or a header, and the keys that move in it. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,6 +66,12 @@ struct error *browser_press_pager(struct browser *b, uint32_t key)
 	return NULL;
 }
 
+static void open_pager(struct browser *b)
+{
+	b->pager_back = b->mode;
+	b->mode = MODE_PAGER;
+}
+
 struct error *browser_help(struct browser *b, const char *what,
 			   const struct browser_binding *bindings, size_t n)
 {
@@ -88,7 +94,28 @@ struct error *browser_help(struct browser *b, const char *what,
 		pager_deinit(&b->pager);
 		return error_nomem();
 	}
-	b->pager_back = b->mode;
-	b->mode = MODE_PAGER;
+	open_pager(b);
+	return NULL;
+}
+
+struct error *browser_show_text(struct browser *b, const char *title, const char *text)
+{
+	bool ok = true;
+
+	pager_deinit(&b->pager);
+	for (const char *p = text; *p && ok;) {
+		_cleanup_strbuf_ struct strbuf line = STRBUF_INIT;
+		const size_t len = strcspn(p, "\n");
+
+		strbuf_add(&line, p, len);
+		plain_since(&line, 0, false);
+		ok = !strbuf_failed(&line) && pager_add(&b->pager, strbuf_str(&line), line.len);
+		p += len + !!p[len];
+	}
+	if (!ok || !pager_set_title(&b->pager, title)) {
+		pager_deinit(&b->pager);
+		return error_nomem();
+	}
+	open_pager(b);
 	return NULL;
 }

@@ -69,6 +69,7 @@ enum zoom {
 	ZOOM_DSO,
 	ZOOM_SYMBOL,
 	ZOOM_FILTER,
+	ZOOM_SOCKET,
 	N_ZOOMS,
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Lines to scroll through and to search: the help. */
+/* Lines to scroll through and to search: the help, a header. */
 #ifndef PB_BROWSE_PAGER_H
 #define PB_BROWSE_PAGER_H
 

@@ -44,6 +44,11 @@ static struct error *answer(struct browse *browse, enum browser_wish wish)
 		err = o->annotate(o->ctx, &choice);
 		break;
 	}
+	case BROWSER_HEADER:
+		err = o->header(o->ctx, &text);
+		if (!err)
+			err = browser_show_text(o->browser, "The recording", strbuf_str(&text));
+		break;
 	case BROWSER_PRINT: {
 		const bool is_code = browser_shows_code(o->browser);
 

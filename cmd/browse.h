@@ -16,6 +16,8 @@ struct browse_opts {
 	struct error *(*show)(void *ctx);
 	/* Gives the browser the code of what is chosen. */
 	struct error *(*annotate)(void *ctx, const struct browser_choice *choice);
+	/* Adds what the recording says of itself; NULL: there is none. */
+	struct error *(*header)(void *ctx, struct strbuf *out);
 	void *ctx;
 };
 

@@ -6,6 +6,7 @@
 
 #include "cmd/browse.h"
 #include "cmd/job.h"
+#include "perf/print/print_header.h"
 
 struct report_browse {
 	const struct report_browse_opts *opts;
@@ -36,6 +37,8 @@ static struct error *show(void *ctx)
 				.no_user = view->no_user,
 				.dso = view->dso,
 				.symbol = view->symbol,
+				.has_socket = view->has_socket,
+				.socket = view->socket,
 			},
 		.symbol_filter = view->filter,
 		.relative = view->relative,
@@ -89,6 +92,15 @@ static struct error *annotate(void *ctx, const struct browser_choice *choice)
 	return browser_show_annotation(rb->browser, &annotation);
 }
 
+static struct error *header(void *ctx, struct strbuf *out)
+{
+	const struct report_browse *rb = ctx;
+	const struct opened_recording *r = rb->opts->recording;
+
+	print_header(session_header(r->session), r->path, true, out);
+	return strbuf_failed(out) ? error_nomem() : NULL;
+}
+
 static struct error *run(struct report_browse *rb)
 {
 	_cleanup_(loop_freep) struct loop *loop = NULL; /* behind what it watches for */
@@ -102,6 +114,7 @@ static struct error *run(struct report_browse *rb)
 		.browser = rb->browser,
 		.show = show,
 		.annotate = annotate,
+		.header = header,
 		.ctx = rb,
 	};
 	TRY(browse_new(&opts, &browse));
@@ -145,6 +158,7 @@ struct error *report_browse(const struct report_browse_opts *opts)
 	const struct browser_opts browser_opts = {.sz = sizeof(browser_opts),
 						  .text = opts->text,
 						  .annotates = true,
+						  .has_header = true,
 						  .opens_code = opts->opens_code,
 						  .code_only = opts->symbol,
 						  .look = opts->look,

@@ -397,6 +397,8 @@ static struct summary_view view_of(const struct browser_view *from)
 				.no_user = from->no_user,
 				.dso = from->dso,
 				.symbol = from->symbol,
+				.has_socket = from->has_socket,
+				.socket = from->socket,
 				.least_samples = from->least_samples,
 			},
 		.symbol_filter = from->filter,

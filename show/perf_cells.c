@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "lib/base/plain_text.h"
+#include "show/plain.h"
 
 enum { ADDRESS_DIGITS = 16 };
 
@@ -108,6 +109,34 @@ void table_printer_init(struct table_printer *p, const struct result_table *t,
 			.right = is_measure(column->style) || column->style == COLUMN_RIGHT ||
 				 column->style >= COLUMN_PERCENT,
 		};
+	}
+}
+
+/* How wide a text is as it is printed. */
+static size_t escaped_width(const char *text)
+{
+	_cleanup_strbuf_ struct strbuf escaped = STRBUF_INIT;
+
+	plain_adds(&escaped, text);
+	return plain_width(strbuf_str(&escaped), escaped.len);
+}
+
+void table_printer_fit(struct table_printer *p)
+{
+	const struct result_table *t = p->t;
+
+	for (size_t c = 0; c < p->n; c++) {
+		for (size_t i = 0; i < t->n_rows; i++) {
+			const struct result_cell *cell = &t->cells[i * t->n_columns + p->from[c]];
+			const size_t n = cell->text ? strlen(cell->text) : 0;
+
+			if (!n || text_is_plain(cell->text, n))
+				continue;
+			const size_t width = max_of(escaped_width(cell->text), n) +
+					     (cell->kind == CELL_SYMBOL ? strlen("[.] ") : 0);
+			p->columns[c].width = (unsigned)max_of((size_t)p->columns[c].width,
+							       min_of(width, (size_t)UINT16_MAX));
+		}
 	}
 }
 

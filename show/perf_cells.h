@@ -25,6 +25,8 @@ struct table_printer {
 /* The columns of t, which opts says how to print. */
 void table_printer_init(struct table_printer *p, const struct result_table *t,
 			const struct perf_text_opts *opts);
+/* Of a screen: widens columns for texts that are longer when what is not plain is escaped. */
+void table_printer_fit(struct table_printer *p);
 void table_printer_deinit(struct table_printer *p);
 
 /* The c-th cell of a row as it is printed, in memory that the next row uses. */

@@ -122,6 +122,8 @@ struct hist_zoom {
 	const char *comm;
 	int32_t tid; /* 0: all; the spec keeps threads, or a key is one */
 	bool no_kernel, no_user;
+	bool has_socket;	/* the key is one of those that were collected */
+	int32_t socket;		/* with has_socket */
 	uint64_t least_samples; /* entries with fewer are left out of the results */
 	/* Of entries, as spec.symbol_filter: the DSO's path, and the symbol's whole name. */
 	const char *dso, *symbol;

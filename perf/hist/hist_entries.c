@@ -332,6 +332,7 @@ static bool hides_entry(const struct hist *h, const struct hist_frame *f)
 static bool hides_stack(const struct hist_zoom *zoom, const struct hist_stack *s)
 {
 	return differs(zoom->comm, s->comm) || (zoom->tid && zoom->tid != s->thread->tid) ||
+	       (zoom->has_socket && (!s->numbers || zoom->socket != s->numbers->socket)) ||
 	       (zoom->no_kernel && s->cpumode == PERF_RECORD_MISC_KERNEL) ||
 	       (zoom->no_user && s->cpumode == PERF_RECORD_MISC_USER);
 }

@@ -188,6 +188,7 @@ static void world_make(struct world *w, size_t n_events, size_t n_rows, bool liv
 					  .text = &text_opts,
 					  .live = live,
 					  .annotates = true,
+					  .has_header = true,
 					  .command = "report"};
 
 	*w = (struct world){0};
@@ -369,6 +370,14 @@ static void test_zoom(void **state)
 	assert_null(view->dso);
 	press(&w, KEY_LEFT);
 	assert_int_equal(w.wish, BROWSER_NOTHING);
+	press(&w, 'S');
+	assert_true(seen(&w, "sort by socket first"));
+	press(&w, 'i');
+	assert_int_equal(w.wish, BROWSER_HEADER);
+	assert_null(browser_show_text(w.b, "The recording", "# arch : x\033[2J\n# last\n"));
+	shows(&w, 4, 30,
+	      "The recording\n# arch : x\\x1b[2J\n# last\nq back  / search  n next  1/2\n");
+	press(&w, KEY_ESCAPE);
 	press(&w, 'k');
 	assert_string_equal(view->dso, "[kernel.kallsyms]");
 	press(&w, KEY_ESCAPE);
@@ -390,6 +399,42 @@ static void test_zoom(void **state)
 	press(&w, KEY_ESCAPE);
 	press(&w, 'y');
 	assert_int_equal(w.wish, BROWSER_QUIT);
+	world_free(&w);
+}
+
+/* By a key whose cells are numbers. */
+static void test_zoom_into_a_socket(void **state)
+{
+	static const struct result_column by_socket[] = {
+		{.name = "overhead", .style = COLUMN_SHARE, .title = "Overhead"},
+		{.name = "socket", .is_key = true, .style = COLUMN_RIGHT, .title = "Socket"},
+		{.name = "symbol", .is_key = true, .style = COLUMN_PLAIN, .title = "Symbol"},
+	};
+	struct world w;
+
+	world_make(&w, 1, 2, false);
+	struct result_table *t = &w.results.v[0].table;
+	struct result_cell cells[6];
+	memcpy(cells, t->cells, sizeof(cells));
+	for (size_t i = 0; i < 2; i++)
+		cells[i * 3 + 1] = (struct result_cell){
+			.kind = CELL_TEXT, .text = i ? "001" : "000", .i = (int64_t)i};
+	memcpy(t->cells, cells, sizeof(cells));
+	t->columns = by_socket;
+	assert_null(browser_set_results(w.b, &w.results));
+	press(&w, 'S');
+	assert_int_equal(w.wish, BROWSER_VIEW);
+	assert_true(browser_view(w.b)->has_socket);
+	assert_int_equal(browser_view(w.b)->socket, 0);
+	assert_true(seen(&w, "Socket: 0"));
+	press(&w, 'S');
+	assert_false(browser_view(w.b)->has_socket);
+	press(&w, KEY_DOWN);
+	press(&w, 'S');
+	assert_int_equal(browser_view(w.b)->socket, 1);
+	press(&w, KEY_ESCAPE);
+	assert_int_equal(w.wish, BROWSER_VIEW);
+	assert_false(browser_view(w.b)->has_socket);
 	world_free(&w);
 }
 
@@ -471,6 +516,7 @@ static void test_live(void **state)
 	type(&w, "tdae+ECm");
 	press(&w, KEY_END);
 	assert_true(seen(&w, "of event 'cycles'"));
+	assert_true(seen(&w, "  No rows\n"));
 	world_free(&w);
 }
 
@@ -767,12 +813,19 @@ static void test_other_code(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_keys),	       cmocka_unit_test(test_canvas),
-		cmocka_unit_test(test_scroll),	       cmocka_unit_test(test_fold),
-		cmocka_unit_test(test_move),	       cmocka_unit_test(test_zoom),
-		cmocka_unit_test(test_menus),	       cmocka_unit_test(test_live),
-		cmocka_unit_test(test_code),	       cmocka_unit_test(test_look_of_code),
-		cmocka_unit_test(test_search_in_code), cmocka_unit_test(test_calls),
+		cmocka_unit_test(test_keys),
+		cmocka_unit_test(test_canvas),
+		cmocka_unit_test(test_scroll),
+		cmocka_unit_test(test_fold),
+		cmocka_unit_test(test_move),
+		cmocka_unit_test(test_zoom),
+		cmocka_unit_test(test_zoom_into_a_socket),
+		cmocka_unit_test(test_menus),
+		cmocka_unit_test(test_live),
+		cmocka_unit_test(test_code),
+		cmocka_unit_test(test_look_of_code),
+		cmocka_unit_test(test_search_in_code),
+		cmocka_unit_test(test_calls),
 		cmocka_unit_test(test_other_code),
 	};
 
