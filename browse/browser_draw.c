@@ -247,6 +247,46 @@ static void draw_question(struct canvas *canvas, const char *text)
 	canvas_fill(canvas, y, x, x + columns, STYLE_FRAME, text);
 }
 
+/* How many bytes of a text fit into a line: whole words, or as much of one as fits. */
+static size_t line_of(const char *text, size_t columns)
+{
+	size_t n = 0, words = 0;
+
+	while (text[n]) {
+		size_t next = n + 1;
+
+		while ((text[next] & 0xc0) == 0x80)
+			next++;
+		if (plain_width(text, next) > columns)
+			return words ? words : max_of(n, next * !n);
+		if (text[n] == ' ')
+			words = n;
+		n = next;
+	}
+	return n;
+}
+
+/* A message that is longer than the last line of the screen. */
+static void draw_message(struct canvas *canvas, const char *text)
+{
+	const size_t room = canvas->columns > 10 ? canvas->columns - 10 : 1;
+	size_t rows = 0, columns = min_of(plain_width(text, strlen(text)), room), y, x;
+
+	for (const char *p = text; *p; rows++) {
+		p += line_of(p, columns);
+		p += strspn(p, " ");
+	}
+	draw_box(canvas, "", &rows, &columns, &y, &x);
+	for (size_t i = 0; i < rows && *text; i++) {
+		_cleanup_free_ char *line = strndup(text, line_of(text, columns));
+
+		if (line)
+			canvas_fill(canvas, y + i, x, x + columns, STYLE_FRAME, line);
+		text += line_of(text, columns);
+		text += strspn(text, " ");
+	}
+}
+
 /* Where the cursor is, and of how many. */
 static size_t place_of(const struct browser *b, enum browser_mode screen, size_t *n)
 {
@@ -277,6 +317,7 @@ static const char *keys_of(const struct browser *b, enum browser_mode screen)
 	}
 }
 
+/* A message that does not fit has a box. */
 static void draw_foot(const struct browser *b, struct canvas *canvas, size_t y,
 		      enum browser_mode screen)
 {
@@ -289,7 +330,11 @@ static void draw_foot(const struct browser *b, struct canvas *canvas, size_t y,
 		strbuf_addf(&place, " %zu/%zu ", at + 1, n);
 	const size_t from = canvas->columns - min_of(place.len, canvas->columns);
 	canvas_add(canvas, y, from, canvas->columns, STYLE_BAR, strbuf_str(&place));
-	canvas_add(canvas, y, 0, from, STYLE_BAR, b->message ? b->message : keys_of(b, screen));
+	const bool fits = !b->message || plain_width(b->message, strlen(b->message)) <= from;
+	canvas_add(canvas, y, 0, from, STYLE_BAR,
+		   b->message && fits ? b->message : keys_of(b, screen));
+	if (!fits)
+		draw_message(canvas, b->message);
 }
 
 /* What is below menus and questions. */

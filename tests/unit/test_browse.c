@@ -402,6 +402,33 @@ static void test_zoom(void **state)
 	world_free(&w);
 }
 
+static void test_messages(void **state)
+{
+	struct world w;
+
+	world_make(&w, 1, 3, false);
+	assert_null(browser_say(w.b, "cannot show f: no file /x/y of build-id 0123456789abcdef"));
+	shows(&w, 8, 34,
+	      "Samples: 40 of event 'cycles', Eve\n"
+	      "  O+--------------------------+\n"
+	      "+  | cannot show f: no file   |\n"
+	      "   | /x/y of build-id         |\n"
+	      "   | 0123456789abcdef         |\n"
+	      "   +--------------------------+\n"
+	      "\n"
+	      "h help  Enter open or menu  a 1/3\n");
+	press(&w, KEY_DOWN);
+	assert_false(seen(&w, "cannot show"));
+	assert_null(browser_say(w.b, "0123456789012345678901234567890123456789"));
+	shows(&w, 5, 18,
+	      "Samples: 40 of eve\n"
+	      "  O+----------+man\n"
+	      "+  | 01234567 |ha\n"
+	      "   +----------+a\n"
+	      "h help  Enter 2/3\n");
+	world_free(&w);
+}
+
 /* By a key whose cells are numbers. */
 static void test_zoom_into_a_socket(void **state)
 {
@@ -813,19 +840,13 @@ static void test_other_code(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_keys),
-		cmocka_unit_test(test_canvas),
-		cmocka_unit_test(test_scroll),
-		cmocka_unit_test(test_fold),
-		cmocka_unit_test(test_move),
-		cmocka_unit_test(test_zoom),
-		cmocka_unit_test(test_zoom_into_a_socket),
-		cmocka_unit_test(test_menus),
-		cmocka_unit_test(test_live),
-		cmocka_unit_test(test_code),
-		cmocka_unit_test(test_look_of_code),
-		cmocka_unit_test(test_search_in_code),
-		cmocka_unit_test(test_calls),
+		cmocka_unit_test(test_keys),	       cmocka_unit_test(test_canvas),
+		cmocka_unit_test(test_scroll),	       cmocka_unit_test(test_fold),
+		cmocka_unit_test(test_move),	       cmocka_unit_test(test_zoom),
+		cmocka_unit_test(test_messages),       cmocka_unit_test(test_zoom_into_a_socket),
+		cmocka_unit_test(test_menus),	       cmocka_unit_test(test_live),
+		cmocka_unit_test(test_code),	       cmocka_unit_test(test_look_of_code),
+		cmocka_unit_test(test_search_in_code), cmocka_unit_test(test_calls),
 		cmocka_unit_test(test_other_code),
 	};
 
