@@ -19,6 +19,7 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
+#include "lib/base/hash.h"
 #include "lib/base/strbuf.h"
 #include "work/user_ids.h"
 
@@ -161,40 +162,80 @@ struct error *tasks_add_users(struct tasks *tasks, const struct sys_roots *roots
 	return err;
 }
 
-static struct error *tid_add(struct sys_pids *tids, pid_t tid)
+/* seen: those that are in it. */
+static struct error *tid_add(struct sys_pids *tids, struct u64map *seen, pid_t tid)
 {
-	pid_t *it;
-
-	vec_for_each (it, tids)
-		if (*it == tid)
-			return NULL;
-	it = vec_push(tids);
-	if (!it)
+	if (u64map_get(seen, (uint64_t)tid))
+		return NULL;
+	pid_t *it = vec_push(tids);
+	if (!it || !u64map_put(seen, (uint64_t)tid, seen))
 		return error_nomem();
 	*it = tid;
+	return NULL;
+}
+
+static struct error *task_threads(const struct task *task, const struct sys_roots *roots,
+				  struct sys_pids *tids, struct u64map *seen)
+{
+	_cleanup_pids_ struct sys_pids all = {0};
+
+	if (task->kind == TASK_THREAD)
+		return tid_add(tids, seen, task->id);
+	struct error *err = sys_proc_tids(roots, task->id, &all);
+	if (err && err->code != ESRCH)
+		return err;
+	error_free(err);
+	for (size_t i = 0; i < all.n; i++)
+		TRY(tid_add(tids, seen, all.v[i]));
 	return NULL;
 }
 
 struct error *tasks_threads(const struct tasks *tasks, const struct sys_roots *roots,
 			    struct sys_pids *tids)
 {
+	struct u64map seen = {0};
 	const struct task *task;
+	struct error *err = NULL;
 
-	vec_for_each (task, &tasks->list) {
-		_cleanup_pids_ struct sys_pids all = {0};
+	vec_for_each (task, &tasks->list)
+		if (!err)
+			err = task_threads(task, roots, tids, &seen);
+	u64map_deinit(&seen);
+	return err;
+}
 
-		if (task->kind == TASK_THREAD) {
-			TRY(tid_add(tids, task->id));
-			continue;
-		}
-		struct error *err = sys_proc_tids(roots, task->id, &all);
-		if (err && err->code != ESRCH)
-			return err;
-		error_free(err);
-		for (size_t i = 0; i < all.n; i++)
-			TRY(tid_add(tids, all.v[i]));
-	}
-	return NULL;
+/* How many of all are not among those that are known. */
+static struct error *count_new(const struct sys_pids *all, const struct sys_pids *known, size_t *n)
+{
+	struct u64map seen = {0};
+	bool ok = true;
+	const pid_t *tid;
+
+	vec_for_each (tid, known)
+		ok = ok && u64map_put(&seen, (uint64_t)*tid, &seen);
+	vec_for_each (tid, all)
+		*n += !u64map_get(&seen, (uint64_t)*tid);
+	u64map_deinit(&seen);
+	return ok ? NULL : error_nomem();
+}
+
+void tasks_warn_of_new(const struct tasks *tasks, const struct sys_roots *roots,
+		       const struct sys_pids *tids, const struct log *log)
+{
+	_cleanup_pids_ struct sys_pids now = {0};
+	size_t n = 0;
+	struct error *err = tasks_threads(tasks, roots, &now);
+
+	if (!err)
+		err = count_new(&now, tids, &n);
+	if (err)
+		log_warn(log, "cannot tell whether threads were started meanwhile: %s", err->msg);
+	else if (n)
+		log_warn(log,
+			 "%zu threads were started while events were being opened: some of them "
+			 "may be missing",
+			 n);
+	error_free(err);
 }
 
 static struct error *task_open(const struct sys_roots *roots, struct task *task)

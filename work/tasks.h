@@ -16,6 +16,7 @@
 #include <sys/types.h>
 
 #include "lib/base/error.h"
+#include "lib/base/log.h"
 #include "lib/base/vec.h"
 #include "lib/sys/proc.h"
 
@@ -57,6 +58,13 @@ struct error *tasks_add_users(struct tasks *tasks, const struct sys_roots *roots
 /* Adds the ids of all their threads, each once. One that has ended by now has none. */
 struct error *tasks_threads(const struct tasks *tasks, const struct sys_roots *roots,
 			    struct sys_pids *tids);
+
+/*
+ * Warns of threads that they have by now and that are not among tids. Their events were not opened:
+ * one that was started by a thread whose events were has inherited those, another one has none.
+ */
+void tasks_warn_of_new(const struct tasks *tasks, const struct sys_roots *roots,
+		       const struct sys_pids *tids, const struct log *log);
 
 /* Watches for their end from now on. *fd is readable when tasks_ended() is to be asked. */
 struct error *tasks_watch(struct tasks *tasks, const struct sys_roots *roots, int *fd);

@@ -53,6 +53,38 @@ static struct error *synth_ids(struct recording *rec, struct synth *s)
 	return NULL;
 }
 
+/* Of a process: what of it is there, with what it maps. */
+enum {
+	MAIN_THREAD = 1,
+	ALL_THREADS,
+};
+
+/* done: the processes of which something is there. */
+static struct error *synth_task(struct recording *rec, struct synth *s, pid_t tid,
+				struct u64map *done)
+{
+	struct sys_proc_status status;
+	struct error *err = sys_proc_status(rec->roots, 0, tid, &status);
+
+	if (err) {
+		error_free(err);
+		return NULL;
+	}
+	const size_t before = (size_t)u64map_get(done, (uint64_t)status.tgid);
+	if (before == ALL_THREADS)
+		return NULL;
+	const bool is_main = status.tgid == tid;
+	if (!u64map_put(done, (uint64_t)status.tgid,
+			(void *)(size_t)(is_main ? ALL_THREADS : MAIN_THREAD)))
+		return error_nomem();
+	if (is_main)
+		return synth_process(s, tid);
+	if (!before)
+		synth_thread(s, status.tgid, status.tgid);
+	synth_thread(s, status.tgid, tid);
+	return synth_flush(s, false);
+}
+
 static struct error *synth_target(struct recording *rec, struct synth *s, bool has_begun)
 {
 	const struct record_target *target = &rec->target;
@@ -64,26 +96,15 @@ static struct error *synth_target(struct recording *rec, struct synth *s, bool h
 		record_encode_comm(&s->out, s->attr, 0, &comm, NULL);
 		return NULL;
 	}
-	if (target->system_wide)
+	/* whom a filter of tasks has followed since is not known */
+	if (target->system_wide && (!target->is_filtered || has_begun))
 		return synth_processes(s);
-	for (size_t i = 0; i < target->tids.n; i++) {
-		struct sys_proc_status status;
-		pid_t tid = target->tids.v[i];
-		struct error *err = sys_proc_status(rec->roots, 0, tid, &status);
-
-		if (err) {
-			error_free(err);
-			continue;
-		}
-		if (status.tgid != tid) {
-			synth_thread(s, status.tgid, status.tgid);
-			synth_thread(s, status.tgid, tid);
-			TRY(synth_flush(s, false));
-		} else {
-			TRY(synth_process(s, tid));
-		}
-	}
-	return NULL;
+	struct u64map done = {0};
+	struct error *err = NULL;
+	for (size_t i = 0; !err && i < target->tids.n; i++)
+		err = synth_task(rec, s, target->tids.v[i], &done);
+	u64map_deinit(&done);
+	return err;
 }
 
 /* What the target has started; one that has ended is forgotten. */
