@@ -135,6 +135,8 @@ static struct error *attach_one(const struct bpf_program *prog, const struct sam
 		close(fd);
 		return error_prefix(err, "program %s at %s", bpf_program__name(prog), event->name);
 	}
+	if (tid > 0) /* there may be many */
+		link_close_event(*slot);
 	return NULL;
 }
 
@@ -168,13 +170,15 @@ static struct error *attach_events(const struct bpf_program *prog, const struct 
 	struct selection selection = {0};
 	struct error *err = select_events(NULL, text ? text : "cycles", &selection);
 
-	/* the event and the link */
+	/* one for each thread: a link's event is closed */
 	if (!err && t->tids.n)
-		err = sys_want_fds(NULL, 2 * (links->n + t->tids.n * selection.events.n),
+		err = sys_want_fds(NULL, 2 * links->n + t->tids.n * selection.events.n,
 				   "sampling all threads of -p");
 	for (size_t i = 0; !err && i < selection.events.n; i++)
 		err = attach_event(prog, opts, &selection.events.v[i], text != NULL, t, links);
 	selection_deinit(&selection);
+	if (!err && t->tids.n)
+		tasks_warn_of_new(opts->tasks, NULL, &t->tids, opts->log);
 	return err;
 }
 

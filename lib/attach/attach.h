@@ -25,6 +25,9 @@ struct error *attach_program(const struct bpf_program *prog, struct bpf_link **l
  */
 struct error *perf_fd_attach(const struct bpf_program *prog, int perf_fd,
 			     const struct bpf_perf_event_opts *opts, struct bpf_link **link);
+/* Of a link that perf_fd_attach() made: where a BPF link keeps the event, its descriptor is closed.
+ */
+void link_close_event(struct bpf_link *link);
 
 /* Whether the section tells how and to what; SEC("kprobe") alone does not, nor does SEC("tc"). */
 bool attaches_by_section(const struct bpf_program *prog);

@@ -284,6 +284,14 @@ struct error *perf_fd_attach(const struct bpf_program *prog, int perf_fd,
 	return NULL;
 }
 
+void link_close_event(struct bpf_link *link)
+{
+	if (link->perf_fd < 0 || link->perf_fd == link->fd)
+		return;
+	close(link->perf_fd);
+	link->perf_fd = -1;
+}
+
 struct bpf_link *bpf_program__attach_perf_event_opts(const struct bpf_program *prog, int pfd,
 						     const struct bpf_perf_event_opts *opts)
 {
