@@ -178,12 +178,15 @@ struct error *privileges_of_trace(bool reads_processes, bool opens_events, bool 
 	return confine_and_log(&opts, "when tracing has started", log);
 }
 
-struct error *privileges_of_top(bool opens_events, bool asks, const struct log *log)
+struct error *privileges_of_top(bool opens_events, bool filters_tasks, bool asks,
+				const struct log *log)
 {
 	const struct confine_opts opts = {
 		.keep = READER_CAPS | CONFINE_CAP(CAP_SYS_PTRACE) |
-			(opens_events ? OPENER_CAPS : 0),
+			(opens_events ? OPENER_CAPS : 0) |
+			(filters_tasks ? CONFINE_CAP(CAP_BPF) : 0),
 		.calls = CONFINE_READ | CONFINE_WAIT | (opens_events ? CONFINE_ATTACH : 0) |
+			 (filters_tasks ? CONFINE_BPF : 0) |
 			 (asks ? CONFINE_PASS | CONFINE_TAKE : 0),
 	};
 	return confine_and_log(&opts, "when sampling has started", log);

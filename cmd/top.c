@@ -559,7 +559,8 @@ static struct error *run(struct top *top, struct log *log)
 	TRY(loop_timer(top->loop, on_tick, top, &top->timer));
 	TRY(live_profile_start(top->profile));
 	top->time = clock_ns(CLOCK_MONOTONIC);
-	TRY(privileges_of_top(live_profile_opens_later(top->profile), top->kernel_code, log));
+	TRY(privileges_of_top(live_profile_opens_later(top->profile),
+			      live_profile_filters_tasks(top->profile), top->kernel_code, log));
 	if (top->tty && tty_has_keys(top->tty)) {
 		TRY(open_browser(top));
 		*log = browse_log(top->browser);

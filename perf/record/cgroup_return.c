@@ -34,7 +34,7 @@ static struct error *record_cgroup(struct recording *rec, uint64_t id, const cha
 	if (!slot)
 		return error_nomem();
 	*slot = steal_fd(&fd);
-	TRY(record_probes_add_cgroup(rec, id));
+	TRY(wanted_add_cgroup(rec, id));
 	log_info(rec->log, "recording the new cgroup %s", folder);
 	return events_open_cgroup(rec, *slot);
 }

@@ -17,6 +17,7 @@
  */
 #include "perf/record/internal.h"
 
+#include <bpf/bpf.h>
 #include <string.h>
 
 static uint64_t ring_u64(const struct perf_ring *ring, uint64_t at)
@@ -91,8 +92,32 @@ static struct event *event_at(struct recording *rec, const struct perf_ring *rin
 	return rec->with_id ? event_by_id(rec, ring_u64(ring, at + 8)) : &rec->events.v[0];
 }
 
-/* Counts a sample; false: it does not go to the file, as it is the recorder's own or of an event
- * that is paused. */
+/*
+ * target.is_filtered: whether the task of these ids is to be recorded. Who is in the map stays
+ * there, and is often the next one, too.
+ */
+static bool is_wanted(struct recording *rec, uint64_t pid_tid)
+{
+	const uint32_t id = (uint32_t)(rec->wanted_threads ? pid_tid >> 32 : pid_tid);
+	uint32_t value;
+
+	if (id && id == rec->wanted_last)
+		return true;
+	if (bpf_map_lookup_elem(rec->wanted_fd, &id, &value))
+		return false;
+	rec->wanted_last = id;
+	return true;
+}
+
+/* Whose samples come from all tasks, wanted or not. What programs put out is theirs to choose. */
+static bool is_of_any_task(const struct event *event)
+{
+	return event && !event->selects_tasks && event->kind != EVENT_OUTPUT &&
+	       event->kind != EVENT_PROBE;
+}
+
+/* Counts a sample; false: it does not go to the file, as it is the recorder's own or another
+ * task's, or of an event that is paused. */
 static bool see_sample(struct recording *rec, const struct perf_ring *ring, uint64_t at,
 		       uint16_t misc)
 {
@@ -115,6 +140,9 @@ static bool see_sample(struct recording *rec, const struct perf_ring *ring, uint
 			return false;
 		}
 	}
+	if (rec->wanted_fd >= 0 && is_of_any_task(event_at(rec, ring, at)) &&
+	    !is_wanted(rec, ring_u64(ring, ids)))
+		return false;
 	rec->samples++;
 	if (time > rec->last_time)
 		rec->last_time = time;

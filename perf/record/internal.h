@@ -8,6 +8,8 @@
  *	record_bpf.c, terms.c	objects: load them; the events and maps they ask for
  *	event_cgroups.c	-G: which event is for which cgroup
  *	target.c	where to open it: CPUs and threads
+ *	task_filter.c	all CPUs, where threads are too many
+ *	wanted.c	whom programs of ours record
  *	perf_open.c		the fds, their rings, filters and programs
  *	weak_groups.c	groups that the kernel refuses
  *	write_features.c, write_topology.c, write_tracing.c	what the header says
@@ -48,6 +50,7 @@
 #include "work/cpu_watch.h"
 #include "work/file_series.h"
 #include "work/loop.h"
+#include "work/tasks.h"
 
 struct event_fd {
 	int fd;
@@ -108,8 +111,9 @@ struct event {
 	uint32_t map_entries;
 	uint32_t strangers; /* programs of others that filter it: the most that were seen */
 	VEC(struct event_fd) fds;
-	size_t n_ready; /* of fds: those that are attached, and enabled if the recording is */
-	bool paused;	/* events_pause(): samples that come all the same are left out */
+	size_t n_ready;	    /* of fds: those that are attached, and enabled if the recording is */
+	bool paused;	    /* events_pause(): samples that come all the same are left out */
+	bool selects_tasks; /* target.is_filtered: one of its programs does that */
 };
 
 struct record_object {
@@ -118,7 +122,9 @@ struct record_object {
 	VEC(struct select_term) terms;
 	VEC(struct usdt_places *) usdts; /* of programs that filter USDT probes */
 	struct probe_set *probes;	 /* of programs whose sections are definitions; NULL */
-	bool is_output;			 /* made for a probe, with the maps events and wanted */
+	bool is_output;			 /* made by us, with the maps events and wanted */
+	bool is_loaded;			 /* objects_load() has nothing to do */
+	enum output_filter filter;	 /* of an object made by us: what is in wanted */
 	bool asks_filter;		 /* it has perf_bpf_filter */
 	uint32_t alive;			 /* one of wanted that had not ended; 0: none is known */
 };
@@ -139,6 +145,8 @@ struct record_target {
 	bool system_wide; /* -a, -C: pid -1 */
 	bool per_thread;  /* the events of each thread are on no CPU */
 	struct sys_cpus cpus;
+	bool is_filtered;   /* system_wide, but the samples of tids only: task_filter.c */
+	struct tasks tasks; /* -p, -t and -u */
 	struct sys_pids tids;
 	bool has_workload;	  /* tids is the workload */
 	VEC(int) cgroups;	  /* descriptors; system_wide, but the samples of these only */
@@ -211,9 +219,12 @@ struct recording {
 	struct u64map ids; /* sample id → index of the event + 1 */
 
 	/* What drain.c sees go by. */
-	bool drop_self; /* samples of the recorder are left out */
-	bool with_id;	/* samples begin with an IDENTIFIER */
-	bool no_ip;	/* they have no address */
+	bool drop_self;	      /* samples of the recorder are left out */
+	int wanted_fd;	      /* target.is_filtered: the map of those to be recorded */
+	bool wanted_threads;  /* which has threads, not processes */
+	uint32_t wanted_last; /* found in it last; 0: none */
+	bool with_id;	      /* samples begin with an IDENTIFIER */
+	bool no_ip;	      /* they have no address */
 	uint64_t samples, dropped_self;
 	uint64_t first_time, last_time; /* of samples; 0: none */
 	uint64_t lost_records;		/* of all events, as LOST records say */
@@ -267,22 +278,32 @@ struct error *terms_bind_events(struct recording *rec);
 struct error *record_probes_open(struct recording *rec, const char *text);
 /* The programs of an opened object whose sections are definitions. */
 struct error *record_probes_of(struct recording *rec, struct record_object *object);
-/* Once it is loaded, of an object made for a probe. */
-struct error *record_probes_target(struct recording *rec, struct record_object *object);
 /* Of an object that was named: events that its programs with definitions filter. */
 struct error *record_probes_events(struct recording *rec, struct record_object *object);
 struct error *record_probes_attach(struct recording *rec, struct record_object *object);
-/*
- * -p and -t: whether all that probes are to be recorded of has ended. Their events are everyone's,
- * and do not tell.
- */
-bool record_probes_ended(struct recording *rec);
-/* A cgroup that was made meanwhile is recorded, too. */
-struct error *record_probes_add_cgroup(struct recording *rec, uint64_t id);
 /* Tells the log of their points: hits and misses. */
 struct error *record_probes_tell(struct recording *rec);
 /* The attr as the file has it. */
 void event_file_attr(const struct event *event, struct perf_event_attr *attr);
+
+/* wanted.c: what the command line selects */
+enum output_filter wanted_filter(const struct recording *rec);
+/* Whether children and new threads of what is selected so are recorded. */
+bool wanted_follows(const struct recording *rec, enum output_filter filter);
+/* The map of an object made by us. */
+int wanted_fd(const struct record_object *object);
+/* Once it is loaded: the target. */
+struct error *wanted_set(struct recording *rec, struct record_object *object);
+/* A cgroup that was made meanwhile is recorded, too. */
+struct error *wanted_add_cgroup(struct recording *rec, uint64_t id);
+/*
+ * -p and -t: whether all that our programs are to record has ended. Their events are everyone's,
+ * and do not tell.
+ */
+bool wanted_ended(struct recording *rec);
+
+/* task_filter.c: EMFILE: there cannot be as many descriptors, nor is there another way. */
+struct error *task_filter_choose(struct recording *rec);
 
 /* task_layout.c: opts->pid_ns, and task_pid_offset if its filter is of tasks. */
 struct error *task_layout_find(const struct recording *rec, struct output_opts *opts);
@@ -301,6 +322,8 @@ struct error *ring_watch(struct recording *rec, struct cpu_ring *ring, size_t fd
 struct error *passed_events_take(struct recording *rec);
 
 /* perf_open.c */
+/* Before any is open, and before the tracking event is there: EMFILE, they are too many. */
+struct error *events_want_fds(const struct recording *rec);
 struct error *events_open(struct recording *rec);
 struct error *rings_open(struct recording *rec);
 /* The ring that it writes to; NULL: there is none yet. */

@@ -22,6 +22,7 @@ struct error *live_events_new(const struct record_opts *opts, struct loop *loop,
 	rec->is_live = true;
 	TRY(events_select(rec));
 	TRY(target_init(rec));
+	TRY(task_filter_choose(rec));
 	rec->drop_self = rec->target.system_wide;
 	TRY(objects_load(rec));
 	TRY(events_configure(rec));
@@ -115,6 +116,11 @@ struct error *live_events_follow_cpus(struct recording *rec, live_ids_fn *fn, vo
 bool live_events_open_later(const struct recording *rec)
 {
 	return rec->cpu_watch;
+}
+
+bool live_events_filter_tasks(const struct recording *rec)
+{
+	return rec->wanted_fd >= 0;
 }
 
 struct cpu_watch *live_events_cpus(const struct recording *rec)

@@ -49,6 +49,8 @@ typedef struct error *live_ids_fn(void *ctx, size_t event, const uint64_t *ids, 
 struct error *live_events_follow_cpus(struct recording *rec, live_ids_fn *fn, void *ctx);
 /* Events may be opened and attached while they are read, which needs privileges. */
 bool live_events_open_later(const struct recording *rec);
+/* Whether samples of other tasks are left out when rings are read, by a look into a BPF map. */
+bool live_events_filter_tasks(const struct recording *rec);
 /* The CPUs that were offline; NULL: they were not followed. */
 struct cpu_watch *live_events_cpus(const struct recording *rec);
 

@@ -262,23 +262,25 @@ static struct error *open_event(struct recording *rec, struct event *event,
 }
 
 /* One fd for each event on each CPU, and of tasks for each thread on each CPU. */
-static struct error *want_fds(const struct recording *rec, size_t n_online)
+struct error *events_want_fds(const struct recording *rec)
 {
 	const size_t n_threads = rec->target.tids.n, n_cpus = rec->target.cpus.n;
+	const size_t per_thread = rec->target.per_thread ? 1 : n_cpus;
+	_cleanup_cpus_ struct sys_cpus online = {0};
 	const struct event *event;
-	size_t n = 0;
 
+	TRY(sys_cpus_online(rec->roots, &online));
+	const size_t n_online = online.n;
+	size_t n = rec->target.system_wide ? n_online : n_threads * per_thread; /* tracking */
 	vec_for_each (event, &rec->events)
-		n += is_of_cgroups(rec, event) ? n_online * rec->target.cgroups.n
-		     : is_of_all_tasks(rec, event)
-			     ? n_online
-			     : n_threads * (rec->target.per_thread ? 1 : n_cpus);
+		n += is_of_cgroups(rec, event)	   ? n_online * rec->target.cgroups.n
+		     : is_of_all_tasks(rec, event) ? n_online
+						   : n_threads * per_thread;
 	_cleanup_free_ char *what =
 		rec->target.system_wide
 			? text_format("recording %zu events on %zu CPUs", (size_t)rec->events.n,
 				      n_cpus)
-			: text_format("recording %zu threads on %zu CPUs", n_threads,
-				      rec->target.per_thread ? 1 : n_cpus);
+			: text_format("recording %zu threads on %zu CPUs", n_threads, per_thread);
 	return sys_want_fds(rec->roots, n, what ? what : "recording");
 }
 
@@ -287,12 +289,14 @@ struct error *events_open(struct recording *rec)
 	_cleanup_cpus_ struct sys_cpus online = {0};
 
 	TRY(sys_cpus_online(rec->roots, &online));
-	TRY(want_fds(rec, online.n));
 	for (size_t i = 0; i < rec->events.n;) {
 		TRY(open_event(rec, &rec->events.v[i], &online));
 		/* then its events are opened again, one by one */
 		i = rec->events.v[i].is_refused ? weak_group_end(rec, i) : i + 1;
 	}
+	/* new threads are recorded because theirs are, unless all are */
+	if (!rec->target.system_wide && !rec->target.per_thread && !rec->opts.no_inherit)
+		tasks_warn_of_new(&rec->target.tasks, rec->roots, &rec->target.tids, rec->log);
 	return NULL;
 }
 

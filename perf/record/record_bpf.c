@@ -366,13 +366,15 @@ struct error *objects_load(struct recording *rec)
 	vec_for_each (object, &rec->objects) {
 		struct usdt_places **usdt;
 
+		if (object->is_loaded)
+			continue;
 		object_prefer_multi(object->file.obj);
 		TRY(object_load(object->file.obj));
 		vec_for_each (usdt, &object->usdts)
 			TRY(usdt_places_write(*usdt));
 		TRY(terms_set_maps(object));
 		if (object->is_output)
-			TRY(record_probes_target(rec, object));
+			TRY(wanted_set(rec, object));
 	}
 	vec_for_each (event, &rec->events) {
 		if (event->map) {

@@ -31,6 +31,8 @@ struct error *recording_new(const struct record_opts *opts, struct recording **o
 	rec->roots = opts->roots;
 	rec->log = opts->log;
 	rec->self = getpid();
+	rec->wanted_fd = -1;
+	rec->target.tasks = (struct tasks)TASKS_INIT;
 	rec->result.output = opts->output;
 	rec->result.has_dates = opts->switch_output.by;
 	rec->control.fd = rec->control.ack_fd = -1;
@@ -100,7 +102,7 @@ static bool target_ended(struct recording *rec)
 		any |= ring->polled;
 	if (rec->target.system_wide) /* a CPU without a ring is offline */
 		any = true;
-	return (!any && !loop_workload(rec->loop)) || record_probes_ended(rec);
+	return (!any && !loop_workload(rec->loop)) || wanted_ended(rec);
 }
 
 static struct error *run_loop(struct recording *rec)
@@ -237,6 +239,7 @@ static struct error *prepare(struct recording *rec)
 	if (rec->opts.workload)
 		TRY(loop_prepare(rec->loop, rec->opts.workload));
 	TRY(target_init(rec));
+	TRY(task_filter_choose(rec));
 	rec->drop_self = rec->target.system_wide;
 	TRY(switch_open_event(rec));
 	TRY(objects_load(rec));

@@ -128,19 +128,6 @@ static uint32_t id_find(const struct recording *rec)
 	return id;
 }
 
-static enum output_filter filter_of(const struct recording *rec)
-{
-	const struct record_opts *o = &rec->opts;
-
-	if (o->tids)
-		return OUTPUT_THREADS;
-	if (cgroup_choice_any(&o->cgroups))
-		return OUTPUT_CGROUPS;
-	if (o->pids || (o->workload && !o->all_cpus && !o->cpus))
-		return OUTPUT_PROCESSES;
-	return OUTPUT_ALL;
-}
-
 static struct error *make_object(struct recording *rec, const struct probe_def *def,
 				 const struct output_layout *layout, const char *name, uint32_t id,
 				 struct record_object *object)
@@ -152,13 +139,17 @@ static struct error *make_object(struct recording *rec, const struct probe_def *
 		.name = function,
 		.id = id,
 		.self = (uint32_t)rec->self,
-		.filter = filter_of(rec),
+		.filter = wanted_filter(rec),
 	};
 
 	if (!function)
 		return error_nomem();
 	make_identifier(function);
+	object->filter = opts.filter;
 	TRY(task_layout_find(rec, &opts));
+	if (wanted_follows(rec, opts.filter) && !opts.task_pid_offset)
+		log_warn(rec->log, "this kernel has no BTF, so probes do not record child tasks; "
+				   "use -a to record all");
 	TRY(output_object(layout, &opts, &image));
 	const size_t size = image.len;
 	object->file.image = strbuf_steal(&image);
@@ -325,38 +316,7 @@ struct error *record_probes_events(struct recording *rec, struct record_object *
 	return error_at(probe_set_tell_attached(object->probes), "%s", object->path);
 }
 
-/* ---- whom to record ---- */
-
-/* id: of the size of the map's keys. */
-static struct error *want(const struct record_object *object, const void *id)
-{
-	const struct bpf_map *map = bpf_object__find_map_by_name(object->file.obj, "wanted");
-	const uint32_t yes = 1;
-
-	if (bpf_map_update_elem(bpf_map__fd(map), id, &yes, BPF_ANY))
-		return error_at(error_errno(errno, "cannot store a task or cgroup in the map"),
-				"%s", object->path);
-	return NULL;
-}
-
-static struct error *want_cgroups(const struct recording *rec, const struct record_object *object)
-{
-	const uint64_t *id;
-
-	vec_for_each (id, &rec->target.cgroup_ids)
-		TRY(want(object, id));
-	return NULL;
-}
-
-struct error *record_probes_add_cgroup(struct recording *rec, uint64_t id)
-{
-	const struct record_object *object;
-
-	vec_for_each (object, &rec->objects)
-		if (object->is_output)
-			TRY(want(object, &id));
-	return NULL;
-}
+/* ---- how they were attached ---- */
 
 /* The processes that are recorded, whose threads stand together. */
 static struct error *tell_replaced(struct recording *rec, const struct record_object *object)
@@ -377,89 +337,6 @@ static struct error *tell_replaced(struct recording *rec, const struct record_ob
 	probe_set_tell_replaced(object->probes, rec->roots, pids, n);
 	return NULL;
 }
-
-struct error *record_probes_target(struct recording *rec, struct record_object *object)
-{
-	const enum output_filter filter = filter_of(rec);
-
-	if (filter == OUTPUT_ALL)
-		return NULL;
-	if (filter == OUTPUT_CGROUPS)
-		return want_cgroups(rec, object);
-	for (size_t i = 0; i < rec->target.tids.n; i++) {
-		struct sys_proc_status status = {.tgid = rec->target.tids.v[i]};
-		const pid_t tid = rec->target.tids.v[i];
-
-		/* One that has ended meanwhile leaves nothing to record. */
-		if (filter == OUTPUT_PROCESSES)
-			error_free(sys_proc_status(rec->roots, 0, tid, &status));
-		const uint32_t id = (uint32_t)(filter == OUTPUT_THREADS ? tid : status.tgid);
-		TRY(want(object, &id));
-	}
-	return NULL;
-}
-
-/* Not that one, or all that was of it: what nobody has waited for yet does nothing more. */
-static bool has_ended(const struct recording *rec, uint32_t id)
-{
-	_cleanup_pids_ struct sys_pids tids = {0};
-	struct sys_proc_status status = {0};
-	struct error *err = sys_proc_status(rec->roots, 0, (pid_t)id, &status);
-
-	if (err) {
-		const bool is_gone = err->code == ESRCH || err->code == ENOENT;
-
-		error_free(err);
-		return is_gone;
-	}
-	if (status.state != 'Z' && status.state != 'X')
-		return false;
-	/* A process whose first thread has ended may have others. */
-	err = status.tgid == (pid_t)id ? sys_proc_tids(rec->roots, (pid_t)id, &tids) : NULL;
-	error_free(err);
-	return filter_of(rec) == OUTPUT_THREADS || tids.n <= 1;
-}
-
-/* Whether all in the map have ended: who was asked for, and the children that followed. */
-static bool all_ended(const struct recording *rec, struct record_object *object)
-{
-	const struct bpf_map *map = bpf_object__find_map_by_name(object->file.obj, "wanted");
-	const int fd = bpf_map__fd(map);
-	uint32_t id, *before = NULL;
-
-	/* One is asked again and again, until it ends: most rounds are over with it. */
-	if (object->alive && !has_ended(rec, object->alive))
-		return false;
-	object->alive = 0;
-	while (!bpf_map_get_next_key(fd, before, &id)) {
-		if (!has_ended(rec, id)) {
-			object->alive = id;
-			return false;
-		}
-		before = &id;
-	}
-	return true;
-}
-
-bool record_probes_ended(struct recording *rec)
-{
-	struct record_object *object;
-	bool any = false;
-
-	if (loop_workload(rec->loop) || filter_of(rec) == OUTPUT_ALL ||
-	    filter_of(rec) == OUTPUT_CGROUPS)
-		return false;
-	vec_for_each (object, &rec->objects) {
-		if (!object->is_output)
-			continue;
-		if (!all_ended(rec, object))
-			return false;
-		any = true;
-	}
-	return any;
-}
-
-/* ---- how they were attached ---- */
 
 struct error *record_probes_attach(struct recording *rec, struct record_object *object)
 {

@@ -9,11 +9,11 @@
 #include <unistd.h>
 
 #include "lib/sys/cgroup_paths.h"
-#include "work/tasks.h"
 
 void target_deinit(struct record_target *target)
 {
 	sys_cpus_deinit(&target->cpus);
+	tasks_deinit(&target->tasks);
 	sys_pids_deinit(&target->tids);
 	int *fd;
 	vec_for_each (fd, &target->cgroups)
@@ -101,7 +101,7 @@ struct error *target_init(struct recording *rec)
 {
 	const struct record_opts *o = &rec->opts;
 	struct record_target *target = &rec->target;
-	_cleanup_tasks_ struct tasks tasks = TASKS_INIT;
+	struct tasks *tasks = &target->tasks;
 
 	const bool of_cgroups = target->cgroups_by_event || cgroup_choice_any(&o->cgroups);
 	const bool of_cpus = o->all_cpus || o->cpus || of_cgroups;
@@ -128,13 +128,13 @@ struct error *target_init(struct recording *rec)
 	}
 	if (o->all_cpus && (o->pids || o->tids || o->users))
 		log_warn(rec->log, "-p, -t and -u override -a: recording only those tasks");
-	TRY(tasks_add(&tasks, rec->roots, o->pids, TASK_PROCESS));
-	TRY(tasks_add(&tasks, rec->roots, o->tids, TASK_THREAD));
-	TRY(tasks_add_users(&tasks, rec->roots, o->users));
-	TRY(tasks_threads(&tasks, rec->roots, &target->tids));
-	if (o->users && !tasks.list.n)
+	TRY(tasks_add(tasks, rec->roots, o->pids, TASK_PROCESS));
+	TRY(tasks_add(tasks, rec->roots, o->tids, TASK_THREAD));
+	TRY(tasks_add_users(tasks, rec->roots, o->users));
+	TRY(tasks_threads(tasks, rec->roots, &target->tids));
+	if (o->users && !tasks->list.n)
 		return error_new(ESRCH, "-u %s: there are no processes of this user", o->users);
-	if (tasks.list.n && !target->tids.n)
+	if (tasks->list.n && !target->tids.n)
 		return error_new(ESRCH, "what -p, -t and -u name has ended");
 	if (target->tids.n) {
 		target->per_thread = per_thread;

@@ -58,7 +58,7 @@ static bool find_pid_ns(const struct btf *btf, struct output_pid_ns *ns)
 struct error *task_layout_find(const struct recording *rec, struct output_opts *opts)
 {
 	const bool of_tasks = opts->filter == OUTPUT_PROCESSES || opts->filter == OUTPUT_THREADS;
-	const bool follows = of_tasks && !rec->opts.no_inherit;
+	const bool follows = wanted_follows(rec, opts->filter);
 	const uint32_t inode = sys_pid_ns(rec->roots);
 
 	if (!follows && !inode)
@@ -72,8 +72,7 @@ struct error *task_layout_find(const struct recording *rec, struct output_opts *
 				  "use -a, or record outside of the container");
 	else if (inode)
 		opts->self = 0; /* it is another process's */
-	if (follows && !find_offset(btf, "task_struct", "pid", &opts->task_pid_offset))
-		log_warn(rec->log, "this kernel has no BTF, so probes do not record child tasks; "
-				   "use -a to record all");
+	if (follows)
+		find_offset(btf, "task_struct", "pid", &opts->task_pid_offset);
 	return NULL;
 }

@@ -214,6 +214,11 @@ bool live_profile_opens_later(const struct live_profile *p)
 	return live_events_open_later(p->rec);
 }
 
+bool live_profile_filters_tasks(const struct live_profile *p)
+{
+	return live_events_filter_tasks(p->rec);
+}
+
 struct cpu_watch *live_profile_cpus(const struct live_profile *p)
 {
 	return live_events_cpus(p->rec);

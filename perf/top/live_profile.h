@@ -82,6 +82,8 @@ struct live_profile_counts {
 struct live_profile_counts live_profile_counts(const struct live_profile *profile);
 /* Whether events may be opened later, and the CPUs that were offline; NULL: they do not matter. */
 bool live_profile_opens_later(const struct live_profile *profile);
+/* Whether it looks tasks up in a BPF map. */
+bool live_profile_filters_tasks(const struct live_profile *profile);
 struct cpu_watch *live_profile_cpus(const struct live_profile *profile);
 
 #endif

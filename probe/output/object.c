@@ -130,6 +130,7 @@ static void leave_if(struct object_code *c, uint8_t op, int dst, int32_t imm)
 	emit(c, BPF_JMP | op | BPF_K, dst, 0, 0, imm);
 }
 
+/* The program's end, which returns 0 to those that left. */
 static void finish(struct object_code *c)
 {
 	size_t *at;
@@ -273,6 +274,16 @@ static void build_program(struct object_code *c, const struct output_layout *lay
 	mov(c, BPF_REG_4, BPF_REG_7);
 	alu(c, BPF_MOV, BPF_REG_5, (int32_t)layout->size);
 	call(c, BPF_FUNC_perf_event_output);
+	finish(c);
+}
+
+/* perf_event: 1 for the tasks that are wanted. */
+static void build_task_filter(struct object_code *c, const struct output_opts *opts)
+{
+	find_ids(c, &opts->pid_ns);
+	ask_filter(c, opts->filter);
+	alu(c, BPF_MOV, BPF_REG_0, 1);
+	emit(c, BPF_JMP | BPF_EXIT, 0, 0, 0, 0);
 	finish(c);
 }
 
@@ -446,12 +457,12 @@ static Elf64_Sym symbol(uint32_t name, int type, int section, uint64_t value, ui
 	};
 }
 
-static struct error *write_file(const struct output_opts *opts, const struct object_code *program,
+static struct error *write_file(const struct output_opts *opts, const char *section,
+				const struct object_code *program,
 				const struct object_code *follower, const struct btf *btf,
 				struct strbuf *out)
 {
 	_cleanup_strbuf_ struct strbuf strings = STRBUF_INIT;
-	_cleanup_free_ char *section = NULL;
 	struct object_writer w = {.out = out};
 	const struct map_def maps[] = {
 		/* As many entries as there are CPUs: the loader sees to it. */
@@ -478,10 +489,7 @@ static struct error *write_file(const struct output_opts *opts, const struct obj
 	uint32_t btf_size;
 	const void *btf_data = btf__raw_data(btf, &btf_size);
 
-	/* A bare function is no definition to those who look at sections. */
-	section = text_format("%s%s", probe_def_is(opts->definition) ? "" : "inlines=yes;",
-			      opts->definition);
-	if (!btf_data || !section)
+	if (!btf_data)
 		return error_nomem();
 	strbuf_add(out, &header, sizeof(header));
 	add_string(&w, "");
@@ -527,11 +535,30 @@ struct error *output_object(const struct output_layout *layout, const struct out
 {
 	_cleanup_(code_deinit) struct object_code program = {0}, follower = {0};
 	_cleanup_(btf__freep) struct btf *btf = btf__new_empty();
+	/* A bare function is no definition to those who look at sections. */
+	_cleanup_free_ char *section = text_format(
+		"%s%s", probe_def_is(opts->definition) ? "" : "inlines=yes;", opts->definition);
 
 	build_program(&program, layout, opts);
 	if (opts->filter != OUTPUT_ALL && opts->task_pid_offset)
 		build_follower(&follower, opts);
-	if (!btf || program.failed || follower.failed || build_types(btf, layout, opts->name) < 0)
+	if (!btf || !section || program.failed || follower.failed ||
+	    build_types(btf, layout, opts->name) < 0)
 		return error_nomem();
-	return write_file(opts, &program, &follower, btf, out);
+	return write_file(opts, section, &program, &follower, btf, out);
+}
+
+struct error *output_task_filter(const struct output_opts *opts, struct strbuf *out)
+{
+	_cleanup_(code_deinit) struct object_code program = {0}, follower = {0};
+	_cleanup_(btf__freep) struct btf *btf = btf__new_empty();
+
+	build_task_filter(&program, opts);
+	if (opts->task_pid_offset)
+		build_follower(&follower, opts);
+	/* a file needs a type to have types */
+	if (!btf || program.failed || follower.failed ||
+	    btf__add_int(btf, "int", 4, BTF_INT_SIGNED) < 0)
+		return error_nomem();
+	return write_file(opts, "perf_event", &program, &follower, btf, out);
 }

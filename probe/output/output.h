@@ -113,4 +113,10 @@ struct output_opts {
 struct error *output_object(const struct output_layout *layout, const struct output_opts *opts,
 			    struct strbuf *out);
 
+/*
+ * The same without arguments: its program is of type perf_event, and returns 1 for samples of the
+ * processes or threads in "wanted". Of opts: name, filter, pid_ns and task_pid_offset.
+ */
+struct error *output_task_filter(const struct output_opts *opts, struct strbuf *out);
+
 #endif

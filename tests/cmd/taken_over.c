@@ -274,9 +274,11 @@ static struct error *become(const char *command)
 	if (!strcmp(command, "trace -s"))
 		return privileges_of_trace(false, false, false, NULL);
 	if (!strcmp(command, "top"))
-		return privileges_of_top(false, true, NULL);
+		return privileges_of_top(false, false, true, NULL);
 	if (!strcmp(command, "top, of all processes"))
-		return privileges_of_top(true, true, NULL);
+		return privileges_of_top(true, false, true, NULL);
+	if (!strcmp(command, "top, of very many threads"))
+		return privileges_of_top(true, true, true, NULL);
 	if (!strcmp(command, "watch"))
 		return privileges_of_watch(NULL);
 	if (!strcmp(command, "probe"))

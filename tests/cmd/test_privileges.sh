@@ -390,6 +390,7 @@ test_what_is_left_to_an_attacker() {
 		trace -s:read_file read_map
 		top:read_file read_memory signal_root
 		top, of all processes:read_file read_memory signal_root attach_program sample_everybody
+		top, of very many threads:read_file read_memory signal_root read_map change_map find_map attach_program sample_everybody
 		watch:read_file signal_process signal_root read_map find_map
 		probe:read_file
 		probe, of the kernel:read_file change_map make_map load_program attach_program sample_everybody

@@ -1174,53 +1174,6 @@ test_strangers_program() {
 	assert_who t.data 50 99
 }
 
-# Each thread needs several descriptors; a hard limit that cannot be raised is told before any is
-# opened.
-test_more_threads_than_descriptors() {
-	need
-	cat >threads.c <<-'END'
-		#include <fcntl.h>
-		#include <pthread.h>
-		#include <stdlib.h>
-		#include <unistd.h>
-		static void *wait_here(void *arg) { pause(); return arg; }
-		int main(int argc, char **argv)
-		{
-			pthread_attr_t attr;
-			pthread_t t;
-			pthread_attr_init(&attr);
-			pthread_attr_setstacksize(&attr, 65536);
-			for (int i = atoi(argv[1]); i > 1; i--)
-				if (pthread_create(&t, &attr, wait_here, 0)) return 1;
-			close(open("ready", O_CREAT | O_WRONLY, 0600));
-			return pause();
-		}
-	END
-	gcc -pthread -o threads threads.c || skip "gcc is not installed"
-	./threads 1000 &
-	local pid=$!
-	soon [ -e ready ]
-	# The soft limit is raised by itself.
-	(ulimit -Sn 100 && record -p $pid -e cpu-clock -o t.data -- true) || fail "the soft limit was not raised"
-	local needed=$((1000 * 2 * $(nproc) + 128))
-	limited_to 500 1 record -p $pid -e cpu-clock -o u.data
-	assert_contains err "recording 1000 threads on $(nproc) CPUs needs $needed open files, but the limit is 500"
-	assert_contains err "ulimit -Hn $needed' (LimitNOFILE= of a systemd unit), which needs CAP_SYS_RESOURCE, or select all CPUs or a cgroup instead of threads"
-	[ ! -e u.data ] || fail "a recording was begun"
-	# run has an event and a link for each of them; the number that it names is enough
-	(ulimit -Sn 100 && expect_status 0 "$PERF_BPF" run -q profile -p $pid --duration 50ms --folded) || fail "the soft limit was not raised"
-	limited_to 1500 1 run -q profile -p $pid --duration 50ms --folded
-	needed=$(sed -n 's/.*sampling all threads of -p needs \([0-9]*\) open files, but the limit is 1500.*/\1/p' err)
-	[ -n "$needed" ] || fail "it does not say what it needs: $(cat err)"
-	limited_to "$needed" 0 run -q profile -p $pid --duration 50ms --folded
-	kill $pid
-}
-# limited_to FILES STATUS ARG...: perf-bpf with a hard limit of open files
-limited_to() {
-	expect_status "$2" setpriv --bounding-set -sys_resource --inh-caps -sys_resource bash -c \
-		'ulimit -n "$0" && exec "$@"' "$1" "$PERF_BPF" "${@:3}"
-}
-
 # build_spin NAME: a program whose function of that name spins; all are of one layout
 build_spin() {
 	command -v gcc >/dev/null || skip "gcc is not installed"

@@ -150,6 +150,19 @@ test_processes_of_a_user() {
 	"$PERF_BPF" script -i t.data -F pid | tr -d ' ' | sort -u >seen
 	sed -n 's/^main //p' ids | cat - <(echo "$first") | sort >wanted
 	assert_equal "$(cat seen)" "$(cat wanted)"
+	# Probes are recorded of these processes, too.
+	setpriv --reuid $user --clear-groups bash -c "read -r line <&7; ./pbt_threads; true" 7<>go >ids &
+	first=$!
+	soon grep -q "^Uid:	$user" "/proc/$first/status"
+	"$PERF_BPF" record -q -e "probe:exec=./pbt_threads;main" -u $user -o t.data 2>log &
+	recorder=$!
+	soon waits_for_events "$recorder"
+	./pbt_threads >/dev/null
+	echo >go
+	wait "$first"
+	wait "$recorder" || fail "$(cat log)"
+	"$PERF_BPF" script -i t.data -F pid | tr -d ' ' >seen
+	assert_equal "$(cat seen)" "$(sed -n 's/^main //p' ids)"
 	expect_status 1 "$PERF_BPF" record -q -e page-faults -u $user -o t.data
 	assert_contains err "there are no processes of this user"
 	expect_status 1 "$PERF_BPF" record -q -e page-faults -u nosuchuser -o t.data

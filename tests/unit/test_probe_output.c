@@ -439,6 +439,32 @@ static void test_object(void **state)
 	}
 }
 
+/* The filter of tasks: no arguments, a program of another type, the same follower. */
+static void test_task_filter(void **state)
+{
+	for (int follows = 0; follows < 2; follows++) {
+		const struct output_opts opts = {
+			.name = "record_tasks",
+			.filter = follows ? OUTPUT_PROCESSES : OUTPUT_THREADS,
+			.task_pid_offset = follows ? 2000 : 0,
+		};
+		_cleanup_(bpf_object__closep) struct bpf_object *obj = NULL;
+		_cleanup_strbuf_ struct strbuf image = STRBUF_INIT;
+
+		assert_null(output_task_filter(&opts, &image));
+		assert_null(object_open_mem(image.str, image.len, NULL, NULL, &obj));
+		struct bpf_program *prog = bpf_object__find_program_by_name(obj, "record_tasks");
+		assert_non_null(prog);
+		assert_int_equal(bpf_program__type(prog), BPF_PROG_TYPE_PERF_EVENT);
+		assert_jumps_within(prog);
+		prog = bpf_object__find_program_by_name(obj, "follow");
+		assert_int_equal(prog != NULL, follows);
+		if (prog)
+			assert_jumps_within(prog);
+		assert_int_equal(bpf_map__key_size(bpf_object__find_map_by_name(obj, "wanted")), 4);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -446,7 +472,7 @@ int main(void)
 		cmocka_unit_test(test_types_differ), cmocka_unit_test(test_too_much),
 		cmocka_unit_test(test_format),	     cmocka_unit_test(test_floats),
 		cmocka_unit_test(test_no_arguments), cmocka_unit_test(test_many_functions),
-		cmocka_unit_test(test_object),
+		cmocka_unit_test(test_object),	     cmocka_unit_test(test_task_filter),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
