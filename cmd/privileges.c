@@ -115,7 +115,7 @@ struct error *privileges_of_reader(const char *const *outputs, size_t n, unsigne
 	TRY(find_outputs(outputs, n, &w));
 	const struct confine_opts opts = {
 		.keep = READER_CAPS | w.caps,
-		.calls = CONFINE_READ | (w.fds.n ? CONFINE_WRITE : 0) |
+		.calls = CONFINE_READ | CONFINE_THREAD | (w.fds.n ? CONFINE_WRITE : 0) |
 			 (needs & READER_WAITS ? CONFINE_WAIT : 0) |
 			 (needs & READER_ASKS ? CONFINE_PASS | CONFINE_TAKE : 0),
 		.landlock = true,

@@ -5,8 +5,6 @@
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <poll.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +15,7 @@
 #include "lib/base/hash.h"
 #include "lib/base/util.h"
 #include "lib/base/vec.h"
+#include "lib/sys/thread.h"
 #include "perf/live/live.h"
 
 enum {
@@ -189,17 +188,10 @@ struct error *program_store_new(const struct log *log, struct program_store **ou
 	return NULL;
 }
 
-/* Signals are for the thread that has the loop. */
 struct error *program_store_start(struct program_store *s)
 {
-	sigset_t all, before;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	const int code = pthread_create(&s->thread, NULL, thread_main, s);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	if (code)
-		return error_errno(code, "cannot start the thread that reads BPF programs");
+	TRY(error_prefix(thread_start(thread_main, s, &s->thread),
+			 "cannot read BPF programs as they are loaded"));
 	s->running = true;
 	return NULL;
 }

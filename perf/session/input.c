@@ -23,7 +23,6 @@
 #define PIPE_CHUNK	 (256 << 10)
 #define UNPACK_CHUNK	 (256 << 10)
 #define UNPACK_CHUNK_MIN 4096
-#define DROP_STEP	 (16 << 20)
 /* Of records in memory that wait for the end of a round; a sane round is far smaller. */
 #define OWNED_MAX (1ull << 30)
 
@@ -90,14 +89,8 @@ static bool trailing_bytes(const struct session *s, uint32_t type, const uint8_t
 
 static void give_back(struct session *s, const uint8_t *read_to)
 {
-	struct session_input *in = &s->input;
-	const uint8_t *low = order_lowest(s, read_to);
-
-	if (!in->mapped || in->parts.n || low < in->base + in->dropped + DROP_STEP)
-		return;
-	size_t to = (size_t)(low - in->base) & ~((size_t)DROP_STEP - 1);
-	madvise((void *)(in->base + in->dropped), to - in->dropped, MADV_DONTNEED);
-	in->dropped = to;
+	if (s->input.mapped && !s->input.parts.n)
+		read_ahead_give_back(&s->input, order_lowest(s, read_to));
 }
 
 /*
@@ -109,11 +102,14 @@ static struct error *scan(struct session *s, struct chunk *chunk, const uint8_t 
 {
 	const bool swap = s->header.swap, ordered = !s->tool->unordered;
 	struct error *err = NULL;
+	const bool is_mapped = s->input.ahead && !chunk->mem;
 
 	while ((size_t)(end - pos) >= sizeof(struct perf_event_header)) {
 		struct perf_event_header h;
 		uint64_t extra, ts;
 
+		if (is_mapped && pos >= s->input.note_at)
+			read_ahead_note(&s->input, pos);
 		memcpy(&h, pos, sizeof(h));
 		if (swap) {
 			h.type = bswap_32(h.type);
@@ -197,6 +193,7 @@ static struct error *process_bytes(struct session *s, const uint8_t *base, uint6
 		return error_nomem();
 	chunk->base = base + offset;
 	chunk->file_offset = offset;
+	read_ahead_start(&s->input, offset, offset + size);
 	struct error *err = scan(s, chunk, chunk->base, chunk->base + size, &rest);
 	if (!err)
 		err = cut_off(s, chunk_offset(chunk, rest), (size_t)(chunk->base + size - rest));
@@ -336,7 +333,7 @@ static struct error *process_parts(struct session *s, struct error *err)
 	return err;
 }
 
-struct error *input_process(struct session *s)
+static struct error *process(struct session *s)
 {
 	struct error *err;
 
@@ -356,6 +353,14 @@ struct error *input_process(struct session *s)
 		return flushed;
 	if (flushed != SESSION_STOP)
 		error_free(flushed);
+	return err;
+}
+
+struct error *input_process(struct session *s)
+{
+	struct error *err = process(s);
+
+	read_ahead_stop(&s->input);
 	return err;
 }
 

@@ -187,7 +187,9 @@ struct session_input {
 	uint64_t owned; /* bytes of chunks in memory */
 	uint64_t owned_max;
 	bool owned_warned;
-	struct unpack *unpack; /* the zstd stream; NULL: none yet */
+	struct unpack *unpack;	  /* the zstd stream; NULL: none yet */
+	struct read_ahead *ahead; /* NULL: no thread */
+	const uint8_t *note_at;	  /* where the reader tells it next how far it has come */
 };
 struct error *input_open(struct session *s, const char *path, bool force);
 /* With an open file, which is taken. */
@@ -203,6 +205,17 @@ struct error *input_process(struct session *s);
 struct error *input_push(struct session *s, const struct iovec *iov, int n);
 void input_deinit(struct session *s);
 void chunk_put(struct session *s, struct chunk *chunk);
+
+/* ---- read_ahead.c ---- */
+
+/* What of the mapped file is read, from base on. No thread is started where none would help. */
+void read_ahead_start(struct session_input *in, size_t from, size_t end);
+/* Waits until the thread has ended. */
+void read_ahead_stop(struct session_input *in);
+/* How far the reader has come. */
+void read_ahead_note(struct session_input *in, const uint8_t *reader);
+/* What stands before it is not needed any more. */
+void read_ahead_give_back(struct session_input *in, const uint8_t *keep_from);
 
 /* ---- session_cgroups.c ---- */
 

@@ -4,12 +4,15 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <dirent.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "lib/base/vec.h"
+#include "lib/sys/thread.h"
 #include "perf/session/session.h"
 #include "tests/unit/image.h"
 #include "tests/unit/memfile.h"
@@ -797,6 +800,95 @@ static void inherited_counters_count_by_thread(void **state)
 			     "a 101 100\nb 101 9\na 101 100\nb 101 5\n");
 }
 
+/* More than the pages that are given back at once, in rounds. */
+#define LARGE_SAMPLES 150000
+
+static void fill_large(struct image *im)
+{
+	image_comm(im, 100, 100, "alpha", 0, 0);
+	image_mmap2(im, 100, 0x400000, 0x10000, 0x1000, "/bin/alpha", 0);
+	for (uint64_t i = 0; i < LARGE_SAMPLES; i++) {
+		image_sample(im, 11, 100, 100, 1000 + (i ^ 7), 0x400000 + i % 0x10000);
+		if (i % 1000 == 999)
+			image_round(im);
+	}
+}
+
+static size_t n_threads(void)
+{
+	DIR *dir = opendir("/proc/self/task");
+	const struct dirent *entry;
+	size_t n = 0;
+
+	assert_non_null(dir);
+	while ((entry = readdir(dir)))
+		n += entry->d_name[0] != '.';
+	closedir(dir);
+	return n;
+}
+
+struct large {
+	struct seen seen;
+	size_t n_threads, stop_at;
+};
+
+static struct error *on_large_sample(struct session_tool *tool, struct session *s,
+				     const struct record *rec, const struct sample *sample,
+				     const struct session_event *event, struct thread *thread)
+{
+	struct large *large = tool->ctx;
+	struct session_tool seen = {.ctx = &large->seen};
+
+	TRY(on_sample(&seen, s, rec, sample, event, thread));
+	if (large->seen.samples == 1)
+		large->n_threads = n_threads();
+	return large->seen.samples == large->stop_at ? SESSION_STOP : NULL;
+}
+
+static struct large read_large(const char *path, size_t stop_at)
+{
+	struct large large = {.seen = {.quiet = true}, .stop_at = stop_at};
+	struct session_tool tool = {.ctx = &large, .sample = on_large_sample};
+	_cleanup_(session_freep) struct session *s = NULL;
+
+	assert_null(session_open(path, NULL, &s));
+	assert_null(session_process(s, &tool));
+	return large;
+}
+
+static void a_large_file_is_read_ahead(void **state)
+{
+	struct image im = {0};
+	cpu_set_t all, one;
+
+	image_file(&im, fill_large);
+	struct memfile f = memfile_new(im.sb.str, im.sb.len);
+	strbuf_deinit(&im.sb);
+	struct large ahead = read_large(f.path, 0), stopped = read_large(f.path, 1000);
+	assert_int_equal(stopped.seen.samples, 1000);
+
+	assert_int_equal(sched_getaffinity(0, sizeof(all), &all), 0);
+	CPU_ZERO(&one);
+	for (int cpu = 0; cpu < CPU_SETSIZE && !CPU_COUNT(&one); cpu++)
+		if (CPU_ISSET(cpu, &all))
+			CPU_SET(cpu, &one);
+	assert_int_equal(sched_setaffinity(0, sizeof(one), &one), 0);
+	struct large alone = read_large(f.path, 0);
+	assert_int_equal(sched_setaffinity(0, sizeof(all), &all), 0);
+	/* A sanitizer may have a thread of its own. */
+	assert_int_equal(ahead.n_threads, alone.n_threads + (thread_cpus() > 1));
+
+	assert_int_equal(ahead.seen.samples, LARGE_SAMPLES);
+	assert_int_equal(ahead.seen.samples, alone.seen.samples);
+	assert_int_equal(ahead.seen.sum, alone.seen.sum);
+	assert_memory_equal(ahead.seen.times.v, alone.seen.times.v,
+			    LARGE_SAMPLES * sizeof(*alone.seen.times.v));
+	seen_deinit(&ahead.seen);
+	seen_deinit(&stopped.seen);
+	seen_deinit(&alone.seen);
+	close(f.fd);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -819,6 +911,7 @@ int main(void)
 		cmocka_unit_test(an_endless_stream_of_something_else_is_told),
 		cmocka_unit_test(a_callback_can_end_it),
 		cmocka_unit_test(inherited_counters_count_by_thread),
+		cmocka_unit_test(a_large_file_is_read_ahead),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
