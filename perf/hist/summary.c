@@ -364,6 +364,13 @@ static void drop_useless_columns(struct summary *s)
 	hist_spec_cancel_latency(&s->first_spec, s->opts.keys.sort);
 }
 
+/* Whether it looks at the chains of all samples. */
+static bool unwinds_all(const struct summary *s)
+{
+	return hist_spec_wants_chain(&s->spec) && !s->opts.hide_unresolved && !s->opts.live &&
+	       filter_selects_all(s->opts.recording->filter);
+}
+
 struct error *summary_read(struct summary *s)
 {
 	struct session_tool tool = {.ctx = s, .sample = on_sample};
@@ -375,7 +382,8 @@ struct error *summary_read(struct summary *s)
 	if (s->spec.has[HIST_CGROUP_ID])
 		tool.namespaces = on_namespaces;
 	TRY(sample_reader_learn(&s->reader));
-	struct error *err = session_process(s->opts.recording->session, &tool);
+	struct error *err = unwinds_all(s) ? sample_reader_process(&s->reader, &tool)
+					   : session_process(s->opts.recording->session, &tool);
 	if (!err)
 		err = filter_end(s->opts.recording->filter, s->opts.recording->session);
 	if (err && err->code != EBADMSG)

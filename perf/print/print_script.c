@@ -277,7 +277,10 @@ static struct error *print_records(struct script *sc)
 	if (opts->show_lost || opts->show_bpf || opts->show_switch || opts->show_cgroups ||
 	    opts->show_rounds || opts->show_text_pokes || opts->json || opts->python || opts->dump)
 		tool.other = on_other;
-	TRY(session_process(sc->session, &tool));
+	if (sc->selects_all && !opts->hide_chain && !opts->dump)
+		TRY(sample_reader_process(&sc->reader, &tool));
+	else
+		TRY(session_process(sc->session, &tool));
 	if (opts->dump == DUMP_REPORT || opts->dump == DUMP_STATS)
 		dump_counts_print(&sc->counts, sc->session, opts->count_empty, &sc->out);
 	if (opts->python)

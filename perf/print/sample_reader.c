@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "perf/print/sample_reader.h"
 
+#include "perf/unwind/unwind_ahead.h"
+
 void sample_reader_deinit(struct sample_reader *reader)
 {
 	tracing_free(reader->tracing);
@@ -79,20 +81,44 @@ const struct sample *sample_reader_probed(struct sample_reader *reader)
 			     reader->recording->resolver, reader->thread, reader->sample);
 }
 
+static struct error *open_unwinder(struct sample_reader *reader)
+{
+	return reader->unwinder ? NULL
+				: unwinder_new(reader->recording->resolver, reader->max_stack,
+					       reader->keeps_outermost, &reader->unwinder);
+}
+
 const struct sample *sample_reader_unwound(struct sample_reader *reader,
 					   const struct sample *sample)
 {
-	if (!(sample->has & PERF_SAMPLE_STACK_USER))
+	if (sample->is_unwound || !(sample->has & PERF_SAMPLE_STACK_USER))
 		return sample;
-	if (!reader->unwinder) {
-		struct error *err = unwinder_new(reader->recording->resolver, reader->max_stack,
-						 reader->keeps_outermost, &reader->unwinder);
-
-		error_free(err);
-		if (err)
-			return NULL;
-	}
+	struct error *err = open_unwinder(reader);
+	error_free(err);
+	if (err)
+		return NULL;
 	return unwinder_sample(reader->unwinder, sample, reader->event, reader->thread);
+}
+
+struct error *sample_reader_process(struct sample_reader *reader, struct session_tool *tool)
+{
+	struct session *session = reader->recording->session;
+	_cleanup_(unwind_ahead_freep) struct unwind_ahead *ahead = NULL;
+	const struct unwind_ahead_opts opts = {
+		.sz = sizeof(opts),
+		.resolver = reader->recording->resolver,
+		.max = reader->max_stack,
+		.keeps_outermost = reader->keeps_outermost,
+		.tool = tool,
+	};
+
+	if (!unwind_ahead_helps(opts.resolver))
+		return session_process(session, tool);
+	TRY(open_unwinder(reader));
+	TRY(unwind_ahead_new(&opts, &ahead));
+	struct error *err = session_process(session, unwind_ahead_tool(ahead));
+	unwind_ahead_end(ahead, reader->unwinder);
+	return err;
 }
 
 void sample_reader_warn_of_stacks(const struct sample_reader *reader, const char *name)

@@ -61,6 +61,12 @@ const struct sample *sample_reader_probed(struct sample_reader *reader);
  */
 const struct sample *sample_reader_unwound(struct sample_reader *reader,
 					   const struct sample *sample);
+/*
+ * session_process(), with stacks unwound by other threads where that helps: for a tool that calls
+ * sample_reader_unwound() for each sample that it gets.
+ */
+struct error *sample_reader_process(struct sample_reader *reader, struct session_tool *tool);
+
 /* Warns of stacks that are incomplete. */
 void sample_reader_warn_of_stacks(const struct sample_reader *reader, const char *name);
 

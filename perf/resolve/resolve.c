@@ -892,6 +892,11 @@ void resolver_want_lines(struct resolver *r)
 	r->opts.lines = true;
 }
 
+bool resolver_wants_lines(const struct resolver *r)
+{
+	return r->opts.lines;
+}
+
 const struct inline_frames *resolve_inlines(struct resolver *r, const struct location *at)
 {
 	const struct dso_syms *ds =

@@ -128,6 +128,7 @@ bool resolver_has_lines(struct resolver *r, const struct location *at);
 
 /* resolver_opts.lines, before the first address is resolved. */
 void resolver_want_lines(struct resolver *r);
+bool resolver_wants_lines(const struct resolver *r);
 
 /*
  * The functions at an address where the compiler inlined some, if opts.inlines is set; NULL: there

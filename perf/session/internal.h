@@ -116,6 +116,8 @@ struct threads_state {
 };
 void threads_deinit(struct threads_state *t);
 struct thread *thread_get(struct session *s, int32_t pid, int32_t tid);
+/* Whether thread_get() would change a thread that is there. */
+bool thread_get_changes(struct session *s, int32_t pid, int32_t tid);
 bool threads_init_idle(struct session *s);
 /* What the counter of this id had counted for the thread; NULL: no memory. */
 uint64_t *thread_counter(struct session *s, struct thread *thread, uint64_t id);

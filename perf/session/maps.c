@@ -667,6 +667,11 @@ const struct map *session_kernel_map(struct session *s)
 	return NULL;
 }
 
+const struct map *thread_find_map(const struct thread *thread, uint64_t addr)
+{
+	return thread->maps->array ? array_find_at(thread->maps->array, 0, addr) : NULL;
+}
+
 const struct map *session_find_map(struct session *s, const struct thread *thread, uint8_t cpumode,
 				   uint64_t addr)
 {

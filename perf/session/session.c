@@ -184,6 +184,11 @@ void session_damaged(struct session *s, struct error *err)
 	error_free(err);
 }
 
+static struct error *settle(struct session *s)
+{
+	return s->tool->settle ? s->tool->settle(s->tool) : NULL;
+}
+
 /* The record at hand, named as perf 7.2 names it. */
 static void record_damaged(struct session *s, struct error *err)
 {
@@ -251,6 +256,7 @@ static struct error *deliver_sample(struct session *s, const struct chunk *chunk
 	struct event_node *ev = event_of_record(s, PERF_RECORD_SAMPLE, rec, size);
 
 	if (!ev) {
+		TRY(settle(s));
 		if (!s->n_unknown_id++)
 			log_warn(s->log,
 				 "%s: offset 0x%" PRIx64
@@ -261,7 +267,10 @@ static struct error *deliver_sample(struct session *s, const struct chunk *chunk
 	if (!tool->sample && !tool->other)
 		return NULL;
 	if (!sample_layout_decode(&ev->layout, rec, size, &s->sample)) {
-		struct error *err = sample_decode(&ev->pub.attr, s->rec.body, &s->sample);
+		struct error *err = settle(s);
+		if (err)
+			return err;
+		err = sample_decode(&ev->pub.attr, s->rec.body, &s->sample);
 		if (err)
 			record_damaged(s, err);
 		return NULL;
@@ -269,6 +278,8 @@ static struct error *deliver_sample(struct session *s, const struct chunk *chunk
 	s->rec.event = &ev->pub;
 	if (!tool->sample)
 		return tool->other(tool, s, &s->rec);
+	if (tool->settle && thread_get_changes(s, s->sample.pid, s->sample.tid))
+		TRY(settle(s));
 	struct thread *thread = thread_get(s, s->sample.pid, s->sample.tid);
 	if (!thread)
 		return error_nomem();
@@ -396,6 +407,7 @@ static struct error *deliver_other(struct session *s, const uint8_t *rec, size_t
 	struct record *r = &s->rec;
 	struct event_node *ev = event_of_record(s, r->header.type, rec, size);
 
+	TRY(settle(s));
 	r->event = ev ? &ev->pub : NULL;
 	if (!ev || !sample_layout_id_decode(&ev->layout, rec, size, &r->id))
 		r->id = (struct sample){.pid = -1, .tid = -1, .cpu = -1};
@@ -437,6 +449,7 @@ static void record_fill(struct session *s, const struct chunk *chunk, const uint
 
 	r->file_offset = chunk_offset(chunk, rec);
 	r->again = false;
+	r->stays = !chunk->mem;
 	r->body = (struct cursor){
 		.base = rec,
 		.size = size,
@@ -609,6 +622,9 @@ struct error *session_user_record(struct session *s, struct chunk *chunk, const 
 	struct error *err = NULL;
 
 	record_fill(s, chunk, rec, size);
+	/* The end of a round changes nothing, and there are many. */
+	if (s->tool->other || s->rec.header.type != RECORD_FINISHED_ROUND)
+		TRY(settle(s));
 	s->rec.event = NULL;
 	s->rec.id = (struct sample){.pid = -1, .tid = -1, .cpu = -1};
 	switch (s->rec.header.type) {
@@ -690,7 +706,12 @@ struct error *session_process(struct session *s, struct session_tool *tool)
 {
 	s->tool = tool;
 	struct error *err = input_process(s);
+	struct error *late = err == SESSION_STOP ? NULL : settle(s);
 	s->tool = NULL;
+	if (!err)
+		err = late;
+	else if (late != SESSION_STOP)
+		error_free(late);
 	if (s->n_damaged > 1)
 		log_warn(s->log, "%s: %" PRIu64 " damaged records in total", s->path, s->n_damaged);
 	if (s->n_unknown_id > 1)

@@ -97,6 +97,9 @@ struct error *session_threads(const struct session *s, struct thread ***out, siz
 /* What is mapped in its process, by address; NULL: no more. */
 const struct map *thread_map(const struct thread *thread, size_t index);
 
+/* The map that holds addr; NULL: none. Changes nothing, so several threads may call it at once. */
+const struct map *thread_find_map(const struct thread *thread, uint64_t addr);
+
 /*
  * The map that holds addr for this thread in this mode (PERF_RECORD_MISC_USER:
  * the process's maps; _KERNEL: the kernel's, its modules' and BPF programs');
@@ -136,6 +139,7 @@ struct record {
 	const struct session_event *event; /* NULL when the file does not say */
 	struct sample id;		   /* the sample_id fields of a record that is no sample */
 	bool again; /* a sample of a group's further member: the record was handed out before */
+	bool stays; /* the bytes live until session_free(), and so does what a sample points to */
 };
 
 /*
@@ -147,6 +151,13 @@ struct record {
 struct session_tool {
 	void *ctx;
 	bool unordered; /* records as they stand in the file, not by time */
+	/*
+	 * For a tool that puts samples off whose record stays: called before anything changes that
+	 * the session has handed out (threads, maps, events), before another callback than sample,
+	 * and at the end. Until it returns, a thread of the tool's may look at maps by
+	 * thread_find_map().
+	 */
+	struct error *(*settle)(struct session_tool *tool);
 	struct error *(*sample)(struct session_tool *tool, struct session *s,
 				const struct record *rec, const struct sample *sample,
 				const struct session_event *event, struct thread *thread);

@@ -174,6 +174,17 @@ struct thread *thread_get(struct session *s, int32_t pid, int32_t tid)
 	return t ? &t->pub : NULL;
 }
 
+/* The process of a thread becomes known, or of the leader of a thread. */
+bool thread_get_changes(struct session *s, int32_t pid, int32_t tid)
+{
+	const struct thread_node *t = thread_find(s, tid);
+
+	if (pid == -1 || (t && t->pub.pid != -1))
+		return false;
+	t = (t || pid == tid) ? t : thread_find(s, pid);
+	return t && t->pub.pid == -1;
+}
+
 struct thread *session_thread(struct session *s, int32_t pid, int32_t tid)
 {
 	return thread_get(s, pid, tid);

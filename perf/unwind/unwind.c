@@ -5,6 +5,9 @@
  * frame pointer is tried, as libunwind does; what it leads to must look like a frame and return
  * into executable memory.
  *
+ * Maps are looked up without the session's memory of the last one, so that several threads can
+ * walk, each with an unwinder of its own.
+ *
  * A row belongs to an address within a function. A return address may be the first one behind its
  * function, if the call never returns, so rows of callers are looked up one byte before it.
  */
@@ -32,6 +35,9 @@ enum {
 /* PERF_SAMPLE_REGS_ABI_64 */
 #define ABI_64 2
 
+/* A stack leads through a program and a few libraries. */
+#define N_MAPS 4
+
 struct unwinder {
 	struct resolver *resolver;
 	struct unwind_images *images; /* NULL: no stack was seen yet */
@@ -39,6 +45,8 @@ struct unwinder {
 	bool no_memory; /* for a frame */
 	unsigned max;
 	bool keeps_outermost;
+	const struct map *maps[N_MAPS]; /* of the walk at hand, found lately; NULL: free */
+	unsigned next_map;		/* which one makes room */
 	struct sample sample;
 	VEC(uint64_t) chain;
 	struct unwind_counts counts;
@@ -135,10 +143,21 @@ static bool chain_add(struct unwinder *u, uint64_t ip)
 	return slot;
 }
 
+static const struct map *find_map(struct unwinder *u, const struct thread *thread, uint64_t addr)
+{
+	for (unsigned i = 0; i < N_MAPS && u->maps[i]; i++)
+		if (addr >= u->maps[i]->start && addr < u->maps[i]->end)
+			return u->maps[i];
+	const struct map *map = thread_find_map(thread, addr);
+	if (map)
+		u->maps[u->next_map++ % N_MAPS] = map;
+	return map;
+}
+
 /* Whether code can be at an address. */
 static bool is_code(struct unwinder *u, const struct thread *thread, uint64_t addr)
 {
-	const struct map *map = resolver_find_map(u->resolver, thread, PERF_RECORD_MISC_USER, addr);
+	const struct map *map = find_map(u, thread, addr);
 
 	return map && map->prot & PROT_EXEC;
 }
@@ -146,7 +165,7 @@ static bool is_code(struct unwinder *u, const struct thread *thread, uint64_t ad
 static const struct code_rule *rule_at(struct unwinder *u, const struct thread *thread, uint64_t at)
 {
 	static const struct code_rule unknown = {.kind = CODE_UNKNOWN};
-	const struct map *map = resolver_find_map(u->resolver, thread, PERF_RECORD_MISC_USER, at);
+	const struct map *map = find_map(u, thread, at);
 
 	return map ? unwind_images_find(u->images, map, at) : &unknown;
 }
@@ -178,6 +197,8 @@ static enum unwind_end walk(struct unwinder *u, const struct thread *thread,
 	const struct code_rule *rule;
 	bool was_interrupted = true; /* so is the innermost frame, by the event */
 
+	memset(u->maps, 0, sizeof(u->maps));
+	u->next_map = 0;
 	for (unsigned n = 0;;) {
 		/* A trampoline is where a signal's handler returns to; nobody called it. */
 		const uint64_t at = regs->pc - !was_interrupted;
@@ -270,6 +291,13 @@ const struct sample *unwinder_sample(struct unwinder *u, const struct sample *sa
 	u->sample.is_unwound = true;
 	u->sample.chain = (struct u64_array){.bytes = (const uint8_t *)u->chain.v, .n = u->chain.n};
 	return &u->sample;
+}
+
+void unwinder_add_counts(struct unwinder *u, const struct unwinder *from)
+{
+	u->counts.n += from->counts.n;
+	for (unsigned end = 0; end < UNWIND_ENDS; end++)
+		u->counts.ends[end] += from->counts.ends[end];
 }
 
 struct unwind_counts unwinder_counts(const struct unwinder *u)

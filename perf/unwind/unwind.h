@@ -9,6 +9,8 @@
  *	... at the end:
  *	unwinder_warn(u, "perf.data", log);
  *
+ * Several threads may unwind at once, each with its own unwinder, while no maps change.
+ *
  * The addresses of callers are those of the call, one byte before the return address, as in perf:
  * a call may be a function's last instruction. A caller that a signal interrupted, and the signal's
  * trampoline, have their own address.
@@ -56,6 +58,8 @@ const struct sample *unwinder_sample(struct unwinder *u, const struct sample *sa
 				     const struct thread *thread);
 
 struct unwind_counts unwinder_counts(const struct unwinder *u);
+/* What another one has counted as well. */
+void unwinder_add_counts(struct unwinder *u, const struct unwinder *from);
 /* Warns of stacks that are incomplete, and says why; name is the recording's. */
 void unwinder_warn(const struct unwinder *u, const char *name, const struct log *log);
 

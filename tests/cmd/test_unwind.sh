@@ -157,6 +157,39 @@ test_recorded() {
 	assert_equal "$(grep -c STACK_USER attr)" 1
 }
 
+# Threads unwind stacks, and read ahead, where there is more than one CPU: 700 stacks of 8 KiB. The
+# maps of a second process, and its name, change between them. A ring has room for all of them.
+test_the_same_on_one_cpu() {
+	need_perf
+	command -v taskset >/dev/null || skip "taskset is not installed"
+	local cpu options
+	cpu=$(taskset -pc $$ | sed 's/.*: *//; s/[-,].*//')
+	"$PERF_BPF" record -q -m 16M -e syscalls:sys_enter_write --call-graph dwarf,8192 -o w.data -- sh -c '
+		dd if=/dev/zero of=/dev/null bs=1 count=350 2>/dev/null
+		dd if=/dev/zero of=/dev/null bs=1 count=350 2>/dev/null' 2>err || fail "$(cat err)"
+	[ "$(stat -c %s w.data)" -gt $((5 << 20)) ] || fail "only $(stat -c %s w.data) bytes"
+	for options in script "script --json" "script --show-task-events --show-mmap-events" \
+		"script --time 10%-80%" "report --stdio" "report --stdio --no-children -G" \
+		"report --folded" "report --stdio -g caller,srcline" "report --stdio --comm dd"; do
+		taskset -c "$cpu" "$PERF_BPF" $options -i w.data >one 2>one.err || fail "$(cat one.err)"
+		"$PERF_BPF" $options -i w.data >all 2>all.err || fail "$options: $(cat all.err)"
+		cmp one all || fail "$options: $(diff one all | head -5)"
+		cmp one.err all.err || fail "$options: $(diff one.err all.err | head -5)"
+	done
+	# whoever reads may stop early
+	"$PERF_BPF" script -i w.data 2>err | head -1 >line
+	assert_equal "$(wc -l <line) $(wc -c <err)" "1 0"
+	# what there is of a recording that was cut off
+	head -c $((3 << 20)) w.data >cut.data
+	for options in script "report --stdio"; do
+		expect_status 1 taskset -c "$cpu" "$PERF_BPF" $options -i cut.data
+		cp out one
+		cp err one.err
+		expect_status 1 "$PERF_BPF" $options -i cut.data
+		cmp one out && cmp one.err err || fail "$options of a part differs"
+	done
+}
+
 test_registers() {
 	need_perf
 	[ "$(uname -m)" = x86_64 ] || skip "the names are of x86-64"
