@@ -301,8 +301,10 @@ void annotation_text(const struct annotation *a, const struct annotation_text_op
 			continue;
 		}
 		add_counts(a, line, opts, out);
-		strbuf_addf(out, " :   %*llx: %s", width, (unsigned long long)line->address,
-			    line->text);
+		strbuf_addf(out, " :   %*llx: ", width, (unsigned long long)line->address);
+		const size_t from = out->len;
+		strbuf_adds(out, line->text);
+		plain_since(out, from, false); /* names of functions come from the binary */
 		/* once for instructions of one line that are next to each other */
 		if (opts->places && line->place && line->place != last &&
 		    largest_share(a, line, opts) > LEAST_PERCENT) {

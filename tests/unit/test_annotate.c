@@ -207,7 +207,8 @@ static void make_annotation(struct annotation *a, const struct annotation_event 
 					      .size = 1,
 					      .counts = second,
 					      .place = "/src/work.c:13"});
-	add_line(a, &(struct annotation_line){.text = "nop", .address = 0x1001, .size = 1});
+	add_line(a, &(struct annotation_line){
+			    .text = "callq  0x2000 <a\033[1m>", .address = 0x1001, .size = 5});
 }
 
 static const struct annotation_event two_events[] = {
@@ -223,22 +224,23 @@ static void test_text(void **state)
 
 	make_annotation(&a, two_events);
 	annotation_text(&a, &opts, &out);
-	assert_string_equal(strbuf_str(&out), "\nSorted summary for file /bin/work\n"
-					      "----------------------------------------------\n\n"
-					      "   75.00    0.00 work.c:12\n"
-					      "   25.00  100.00 work.c:13\n"
-					      " Percent         |\tSource code & Disassembly of "
-					      "work for cycles, faults (4 samples, "
-					      "percent: local period)\n"
-					      "----------------------------------------------------"
-					      "-------------------------------"
-					      "----------------------------\n"
-					      "                 : 0000000000000ffe <hot>:\n"
-					      "                 : 12   \tsum += \\x1b[1m;\n"
-					      "                 :    3: (95) exit\n"
-					      "   75.00    0.00 :    ffe: nop // work.c:12\n"
-					      "   25.00  100.00 :   1000: retq // work.c:13\n"
-					      "    0.00    0.00 :   1001: nop\n");
+	assert_string_equal(strbuf_str(&out),
+			    "\nSorted summary for file /bin/work\n"
+			    "----------------------------------------------\n\n"
+			    "   75.00    0.00 work.c:12\n"
+			    "   25.00  100.00 work.c:13\n"
+			    " Percent         |\tSource code & Disassembly of "
+			    "work for cycles, faults (4 samples, "
+			    "percent: local period)\n"
+			    "----------------------------------------------------"
+			    "-------------------------------"
+			    "----------------------------\n"
+			    "                 : 0000000000000ffe <hot>:\n"
+			    "                 : 12   \tsum += \\x1b[1m;\n"
+			    "                 :    3: (95) exit\n"
+			    "   75.00    0.00 :    ffe: nop // work.c:12\n"
+			    "   25.00  100.00 :   1000: retq // work.c:13\n"
+			    "    0.00    0.00 :   1001: callq  0x2000 <a\\x1b[1m>\n");
 }
 
 static void test_percentages(void **state)
