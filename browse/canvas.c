@@ -156,25 +156,10 @@ bool canvas_row_equal(const struct canvas *a, const struct canvas *b, size_t row
 
 void canvas_cell_add(const struct canvas_cell *cell, struct strbuf *out)
 {
-	const uint32_t c = cell->c;
+	char bytes[4];
 
-	if (!c)
-		return;
-	if (c < 0x80) {
-		strbuf_addch(out, (char)c);
-	} else if (c < 0x800) {
-		strbuf_addch(out, (char)(0xc0 | c >> 6));
-		strbuf_addch(out, (char)(0x80 | (c & 0x3f)));
-	} else if (c < 0x10000) {
-		strbuf_addch(out, (char)(0xe0 | c >> 12));
-		strbuf_addch(out, (char)(0x80 | (c >> 6 & 0x3f)));
-		strbuf_addch(out, (char)(0x80 | (c & 0x3f)));
-	} else {
-		strbuf_addch(out, (char)(0xf0 | c >> 18));
-		strbuf_addch(out, (char)(0x80 | (c >> 12 & 0x3f)));
-		strbuf_addch(out, (char)(0x80 | (c >> 6 & 0x3f)));
-		strbuf_addch(out, (char)(0x80 | (c & 0x3f)));
-	}
+	if (cell->c)
+		strbuf_add(out, bytes, utf8_encode(cell->c, bytes));
 }
 
 void canvas_text(const struct canvas *canvas, struct strbuf *out)

@@ -28,6 +28,8 @@
 #include "lib/base/util.h"
 #include "perf/live/live.h"
 #include "perf/unwind/unwind_table.h"
+#include "run/map_counts.h"
+#include "run/python_maps.h"
 
 enum {
 	N_BLOCKS = 131072, /* 4,194,304 rows: 32 MiB */
@@ -35,6 +37,9 @@ enum {
 	N_MAPPINGS = 65536,
 	N_PROCESSES = 8192,
 	ASKS_BYTES = 65536,
+	N_PYTHONS = 64,
+	N_PYTHON_FUNCTIONS = 16384, /* 5 MiB */
+	N_PYTHON_THREADS = 4096,
 };
 
 /* An array that is mapped into our memory. */
@@ -50,6 +55,7 @@ struct shared_array {
 struct table_place {
 	uint64_t base;
 	uint32_t first, n; /* blocks; n 0: there is no table */
+	uint32_t python;   /* its interpreter's number; 0: none */
 	struct elf_segment segments[MAX_SEGMENTS];
 	size_t n_segments;
 };
@@ -60,6 +66,7 @@ struct unwind_maps {
 	int tasks_fd;
 	int ends_fd;
 	struct ring_buffer *asks;
+	struct python_maps *python;
 	struct unwind_rules *known_rules;
 	struct strmap files; /* struct table_place, by path, inode and build-id */
 	struct arena arena;
@@ -79,10 +86,17 @@ static const struct {
 	const char *name;
 	uint32_t n; /* entries; 0: as the header has it */
 } unwind_map_sizes[] = {
-	{"perf_bpf_unwind_walks", 0},		{"perf_bpf_unwind_rows", N_BLOCKS},
-	{"perf_bpf_unwind_rules", N_RULES},	{"perf_bpf_unwind_maps", N_MAPPINGS},
-	{"perf_bpf_unwind_tasks", N_PROCESSES}, {"perf_bpf_unwind_ends", 0},
+	{"perf_bpf_unwind_walks", 0},
+	{"perf_bpf_unwind_rows", N_BLOCKS},
+	{"perf_bpf_unwind_rules", N_RULES},
+	{"perf_bpf_unwind_maps", N_MAPPINGS},
+	{"perf_bpf_unwind_tasks", N_PROCESSES},
+	{"perf_bpf_unwind_ends", 0},
 	{"perf_bpf_unwind_asks", ASKS_BYTES},
+	{"perf_bpf_pythons", N_PYTHONS},
+	{"perf_bpf_python_functions", N_PYTHON_FUNCTIONS},
+	{"perf_bpf_python_threads", N_PYTHON_THREADS},
+	{"perf_bpf_python_ends", 0},
 };
 
 /* --map-entries has set it already if it is not what the header says. */
@@ -192,6 +206,8 @@ struct error *unwind_maps_new(const struct bpf_object *obj, struct run_names *na
 			&u->mappings));
 	u->tasks_fd = map_fd(obj, "perf_bpf_unwind_tasks");
 	u->ends_fd = map_fd(obj, "perf_bpf_unwind_ends");
+	TRY(python_maps_new(obj, &u->python));
+	run_names_set_python(names, u->python);
 	TRY(unwind_rules_new(u->rules.n, &u->known_rules));
 	u->n_rules = 1;
 	u->asks = ring_buffer__new(map_fd(obj, "perf_bpf_unwind_asks"), take_ask, u, NULL);
@@ -215,6 +231,8 @@ void unwind_maps_free(struct unwind_maps *u)
 	arena_deinit(&u->arena);
 	unwind_rules_free(u->known_rules);
 	ring_buffer__free(u->asks);
+	run_names_set_python(u->names, NULL);
+	python_maps_free(u->python);
 	unshare_array(&u->rows);
 	unshare_array(&u->rules);
 	unshare_array(&u->mappings);
@@ -290,7 +308,10 @@ static struct error *load_table(struct unwind_maps *u, const struct dso *dso,
 	TRY(unwind_table_new(image, u->known_rules, &table));
 	find_segments(image->file, table, place);
 	write_table(u, table, place);
-	return NULL;
+	if (!place->n)
+		return NULL;
+	return python_maps_add(u->python, run_names_resolver(u->names), image, dso, place->base,
+			       &place->python);
 }
 
 /* What tells one file from another, also after the session has forgotten it. */
@@ -366,6 +387,7 @@ static struct error *describe_mapping(struct unwind_maps *u, uint32_t pid, const
 	out->base = map->start - addr + place->base;
 	out->first_block = place->first;
 	out->n_blocks = place->n;
+	out->python = place->python;
 	return NULL;
 }
 
@@ -474,58 +496,26 @@ struct error *unwind_maps_answer(struct unwind_maps *u)
 
 /* ---- shares and losses ---- */
 
-static struct error *read_ends(const struct unwind_maps *u, uint64_t *ends)
-{
-	const int n_cpus = libbpf_num_possible_cpus();
-
-	if (n_cpus < 1)
-		return error_errno(-n_cpus, "cannot count the CPUs");
-	_cleanup_free_ uint64_t *values = calloc((size_t)n_cpus, sizeof(*values));
-	if (!values)
-		return error_nomem();
-	for (uint32_t end = 0; end < PERF_BPF_UNWIND_ENDS; end++) {
-		ends[end] = 0;
-		if (bpf_map_lookup_elem(u->ends_fd, &end, values))
-			return error_errno(errno, "cannot read map perf_bpf_unwind_ends");
-		for (int cpu = 0; cpu < n_cpus; cpu++)
-			ends[end] += values[cpu];
-	}
-	return NULL;
-}
+static const char *const why_incomplete[PERF_BPF_UNWIND_ENDS] = {
+	[PERF_BPF_UNWIND_LIMIT] = "have more than 127 frames",
+	[PERF_BPF_UNWIND_NOT_LOADED] = "were taken before the unwind tables were loaded",
+	[PERF_BPF_UNWIND_NO_RULES] = "lead to code without unwind information",
+	[PERF_BPF_UNWIND_DAMAGED] = "do not fit the unwind information",
+	[PERF_BPF_UNWIND_32_BIT] = "are of 32-bit processes",
+	[PERF_BPF_UNWIND_BUSY] = "were taken while another one was walked",
+};
 
 struct error *unwind_maps_describe(struct unwind_maps *u, bool delta, struct strbuf *out)
 {
-	static const char *const why[PERF_BPF_UNWIND_ENDS] = {
-		[PERF_BPF_UNWIND_LIMIT] = "have more than 127 frames",
-		[PERF_BPF_UNWIND_NOT_LOADED] = "were taken before the unwind tables were loaded",
-		[PERF_BPF_UNWIND_NO_RULES] = "lead to code without unwind information",
-		[PERF_BPF_UNWIND_DAMAGED] = "do not fit the unwind information",
-		[PERF_BPF_UNWIND_32_BIT] = "are of 32-bit processes",
-		[PERF_BPF_UNWIND_BUSY] = "were taken while another one was walked",
-	};
-	uint64_t ends[PERF_BPF_UNWIND_ENDS], total = 0;
+	const struct map_counts counts = {u->ends_fd, "perf_bpf_unwind_ends", why_incomplete,
+					  PERF_BPF_UNWIND_ENDS};
+	_cleanup_strbuf_ struct strbuf python = STRBUF_INIT;
 
-	TRY(read_ends(u, ends));
-	for (unsigned end = 0; end < PERF_BPF_UNWIND_ENDS; end++) {
-		const uint64_t now = ends[end];
-
-		if (delta) {
-			ends[end] -= u->told[end];
-			u->told[end] = now;
-		}
-		total += ends[end];
-	}
-	if (!total)
-		return NULL;
-	strbuf_addf(out, "%.1f %% of %" PRIu64 " user stacks are complete",
-		    100.0 * (double)ends[PERF_BPF_UNWIND_COMPLETE] / (double)total, total);
-	const char *separator = ": ";
-	for (unsigned end = 0; end < PERF_BPF_UNWIND_ENDS; end++)
-		if (why[end] && ends[end]) {
-			strbuf_addf(out, "%s%" PRIu64 " %s", separator, ends[end], why[end]);
-			separator = ", ";
-		}
-	return NULL;
+	TRY(map_counts_describe(&counts, "user stacks are complete", delta ? u->told : NULL, out));
+	TRY(python_maps_describe(u->python, delta, &python));
+	if (python.len)
+		strbuf_addf(out, "; %s", python.str);
+	return strbuf_failed(&python) ? error_nomem() : NULL;
 }
 
 void unwind_maps_tell(const struct unwind_maps *u, const struct log *log)
@@ -539,6 +529,7 @@ void unwind_maps_tell(const struct unwind_maps *u, const struct log *log)
 			 "the unwind tables of %" PRIu64 " files had no room; for more room use "
 			 "--map-entries perf_bpf_unwind_rows=%" PRIu64,
 			 u->no_room, (uint64_t)u->rows.n * 4);
+	python_maps_tell(u->python, log);
 	if (u->known_rules->left_out)
 		log_warn(log,
 			 "%" PRIu64 " rows of unwind tables had no room for their rule; for more "

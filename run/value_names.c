@@ -19,6 +19,7 @@
 #include "perf/live/live.h"
 #include "perf/resolve/resolve.h"
 #include "show/mappings.h"
+#include "run/python_maps.h"
 #include "run/syscalls.h"
 
 struct run_names {
@@ -33,7 +34,8 @@ struct run_names {
 	struct result_mappings mappings; /* of frames */
 	struct live_source *live;	 /* NULL: no address was asked for yet */
 	struct resolver *resolver;
-	bool follows; /* processes, not the kernel alone */
+	struct python_maps *python; /* NULL: no stack has frames of it */
+	bool follows;		    /* processes, not the kernel alone */
 	bool lines;
 };
 
@@ -244,11 +246,38 @@ static const struct result_mapping *mapping_of(struct run_names *names, const st
 	return result_mappings_get(&names->mappings, &mapping);
 }
 
+void run_names_set_python(struct run_names *names, struct python_maps *python)
+{
+	names->python = python;
+}
+
+/* false: no memory. */
+static bool find_python(struct run_names *names, uint64_t key, struct result_frame *frame)
+{
+	const struct python_function *function;
+	struct error *err = python_maps_find(names->python, key, &function);
+	const bool no_memory = err && err->code == ENOMEM;
+
+	*frame = (struct result_frame){.name = "[unknown]", .offset = key, .ip = key};
+	if (!err && function)
+		*frame = (struct result_frame){
+			.name = function->name,
+			.module = function->path,
+			.is_function = true,
+			.file = names->lines ? function->path : NULL,
+			.line = names->lines ? function->line : 0,
+		};
+	error_free(err);
+	return !no_memory;
+}
+
 bool run_frame_find(struct run_names *names, const uint32_t *pid, uint64_t time, uint64_t addr,
 		    bool is_return, struct result_frame *frame)
 {
 	struct location at = {0};
 
+	if (pid && names->python && addr & PERF_BPF_PYTHON_FRAME)
+		return find_python(names, addr, frame);
 	*frame = (struct result_frame){
 		.name = "[unknown]", .offset = addr, .is_kernel = !pid, .ip = addr};
 	if (!pid) {

@@ -14,6 +14,7 @@
 #include "show/result.h"
 
 struct live_source;
+struct python_maps;
 struct resolver;
 struct run_names;
 
@@ -55,6 +56,8 @@ bool run_name_add(struct run_names *names, const struct btf *btf, const struct r
 struct error *run_names_follow(struct run_names *names, const struct log *log);
 /* The processes that are followed; NULL: none are. */
 struct live_source *run_names_live(const struct run_names *names);
+/* Where functions of Python are found that stacks have in place of addresses; NULL: nowhere. */
+void run_names_set_python(struct run_names *names, struct python_maps *python);
 /* What finds their files. */
 struct resolver *run_names_resolver(const struct run_names *names);
 /*

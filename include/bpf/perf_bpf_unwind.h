@@ -24,6 +24,10 @@
  * The walk needs Linux 5.8. It is verified once, as a global function. Nothing of it depends on the
  * context: the registers of the process are those at its entry into the kernel, which each task
  * has at the end of its kernel stack.
+ *
+ * Where the interpreter of Python runs, its functions are in the stack in place of the
+ * interpreter's frames: see <bpf/perf_bpf_python.h>. They are not addresses but keys, with
+ * PERF_BPF_PYTHON_FRAME, of the map perf_bpf_python_functions.
  */
 #ifndef PERF_BPF_UNWIND_H
 #define PERF_BPF_UNWIND_H
@@ -32,12 +36,31 @@
 #error "include <bpf/perf_bpf_unwind.h> before <bpf/perf_bpf_prog.h>"
 #endif
 #include "perf_bpf_prog.h"
+#include "perf_bpf_python_types.h"
 #include "perf_bpf_unwind_types.h"
 
 /* Set by perf-bpf run --call-graph dwarf, which also gives the maps their sizes. */
 static const volatile __u32 perf_bpf_unwind_on = 0;
 
 #define PERF_BPF_UNWIND_ASK_NS 5000000 /* a process is asked for at most so often */
+
+/* Of the interpreter's frames (<bpf/perf_bpf_python.h>). */
+struct perf_bpf_python_walk {
+	__u64 base;		   /* of its file */
+	__u64 interpreter, thread; /* of a search */
+	__u64 frame, cframe;	   /* the next ones */
+	__u64 pc, low, high;	   /* the native frame: its address, and where it is */
+	__u64 frame_before;	   /* where the frames of the call at hand begin */
+	__u64 ip;		   /* of a frame, for the stack */
+	__u32 number;		   /* of perf_bpf_pythons */
+	__u32 n_before;		   /* frames of the stack before those of the call at hand */
+	__u32 end;		   /* enum perf_bpf_python_end */
+	__u8 is_used, has_thread, has_failed;
+	__u8 is_inside;	 /* frames of Python are next */
+	__u8 is_at_call; /* they are the innermost ones of a call */
+	__u8 is_cut;	 /* frames were removed */
+	struct perf_bpf_python_function function;
+};
 
 /* The state of a walk: in a map, as it is too large for the stack of a program. */
 struct perf_bpf_unwind_walk {
@@ -52,6 +75,7 @@ struct perf_bpf_unwind_walk {
 	__u32 end;	/* enum perf_bpf_unwind_end */
 	struct perf_bpf_stack stack;
 	struct perf_bpf_stack none; /* always 0 */
+	struct perf_bpf_python_walk python;
 };
 
 struct {
@@ -128,14 +152,19 @@ enum bpf_func_id___unwind {
 	BPF_FUNC_get_current_task_btf___unwind = 158,
 };
 
-#define ___PERF_BPF_USER_32_CS	0x23 /* __USER32_CS of asm/segment.h */
-#define ___PERF_BPF_THREAD_SIZE 16384
-#define ___PERF_BPF_MAX_FRAME	0x4000 /* of a function that keeps frame pointers */
+#define ___PERF_BPF_USER_32_CS	 0x23 /* __USER32_CS of asm/segment.h */
+#define ___PERF_BPF_THREAD_SIZE	 16384
+#define ___PERF_BPF_MAX_FRAME	 0x4000 /* of a function that keeps frame pointers */
+#define ___PERF_BPF_UNWIND_GO_ON (-1)	/* besides enum perf_bpf_unwind_end */
+/* Two for each frame: a call of the interpreter is one, and so is what is between two. */
+#define ___PERF_BPF_UNWIND_STEPS (2 * PERF_BPF_STACK_DEPTH)
 
 static __always_inline __attribute__((unused)) int ___perf_bpf_word(__u64 addr, __u64 *v)
 {
 	return bpf_probe_read_user(v, sizeof(*v), (const void *)(unsigned long)addr);
 }
+
+#include "perf_bpf_python.h"
 
 /*
  * Where a task keeps its registers of user space. Before 5.15, they are at the end of its kernel
@@ -310,8 +339,6 @@ ___perf_bpf_unwind_saved(const struct perf_bpf_unwind_walk *walk, __u32 where, _
 	return !___perf_bpf_word(addr, v);
 }
 
-#define ___PERF_BPF_UNWIND_GO_ON (-1)
-
 /* By the frame pointer, if what it leads to looks like a frame that is called from code. */
 static __always_inline __attribute__((unused)) int
 ___perf_bpf_unwind_by_fp(struct perf_bpf_unwind_walk *walk)
@@ -380,12 +407,30 @@ ___perf_bpf_unwind_by_rule(struct perf_bpf_unwind_walk *walk,
 	return ___PERF_BPF_UNWIND_GO_ON;
 }
 
-/* One frame: its address is kept, and its caller's registers take the place of its own. */
+/* Its caller's registers take the place of those of a frame. */
+static __always_inline __attribute__((unused)) int
+___perf_bpf_unwind_step(struct perf_bpf_unwind_walk *walk, __u64 at)
+{
+	struct perf_bpf_unwind_rule *rule;
+	__u32 number = ___perf_bpf_unwind_find_rule(walk, at);
+
+	/* In a system call that does not return (rt_sigreturn), it is behind its function. */
+	if (!number && walk->is_exact)
+		number = ___perf_bpf_unwind_find_rule(walk, at - 1);
+	if (!number)
+		return ___perf_bpf_unwind_by_fp(walk);
+	rule = bpf_map_lookup_elem(&perf_bpf_unwind_rules, &number);
+	if (!rule)
+		return PERF_BPF_UNWIND_DAMAGED;
+	return ___perf_bpf_unwind_by_rule(walk, rule);
+}
+
+/* One frame: its address is kept, and the walk goes on to its caller. */
 __attribute__((weak)) __noinline int perf_bpf_unwind_frame(__u32 zero)
 {
 	struct perf_bpf_unwind_walk *walk;
-	struct perf_bpf_unwind_rule *rule;
-	__u32 number, n;
+	int end, is_python;
+	__u32 n;
 	__u64 at;
 
 	walk = bpf_map_lookup_elem(&perf_bpf_unwind_walks, &zero);
@@ -405,18 +450,21 @@ __attribute__((weak)) __noinline int perf_bpf_unwind_frame(__u32 zero)
 			___perf_bpf_unwind_ask(task, pid);
 		return PERF_BPF_UNWIND_NOT_LOADED;
 	}
+	is_python = ___perf_bpf_python_enter(walk, at);
+	if (!is_python) {
+		walk->stack.ips[n] = walk->pc;
+		walk->n = n + 1;
+	}
+	end = ___perf_bpf_unwind_step(walk, at);
+	if (!is_python)
+		return end;
+	if (end == ___PERF_BPF_UNWIND_GO_ON) {
+		___perf_bpf_python_step(walk);
+		return end;
+	}
 	walk->stack.ips[n] = walk->pc;
 	walk->n = n + 1;
-	number = ___perf_bpf_unwind_find_rule(walk, at);
-	/* In a system call that does not return (rt_sigreturn), it is behind its function. */
-	if (!number && walk->is_exact)
-		number = ___perf_bpf_unwind_find_rule(walk, at - 1);
-	if (!number)
-		return ___perf_bpf_unwind_by_fp(walk);
-	rule = bpf_map_lookup_elem(&perf_bpf_unwind_rules, &number);
-	if (!rule)
-		return PERF_BPF_UNWIND_DAMAGED;
-	return ___perf_bpf_unwind_by_rule(walk, rule);
+	return end;
 }
 
 /* The walk; returns the number of frames. */
@@ -438,16 +486,21 @@ __attribute__((weak)) __noinline int perf_bpf_unwind_stack(__u32 zero)
 	walk->end = PERF_BPF_UNWIND_COMPLETE;
 	walk->pid = perf_bpf_pid_tgid() >> 32;
 	bpf_probe_read_kernel(&walk->stack, sizeof(walk->stack), &walk->none);
+	___perf_bpf_python_begin(walk);
 	if (!___perf_bpf_unwind_begin(walk))
 		end = walk->end;
 	else if (!___perf_bpf_unwind_find_task(walk, mm))
 		end = PERF_BPF_UNWIND_NOT_LOADED;
 	else
-		for (int i = 0; i <= PERF_BPF_STACK_DEPTH; i++) {
-			end = perf_bpf_unwind_frame(zero);
+		for (int i = 0; i < ___PERF_BPF_UNWIND_STEPS; i++) {
+			if (walk->python.is_inside)
+				end = perf_bpf_python_frame(zero);
+			else
+				end = perf_bpf_unwind_frame(zero);
 			if (end != ___PERF_BPF_UNWIND_GO_ON)
 				break;
 		}
+	___perf_bpf_python_finish(walk, end);
 	key = end;
 	count = bpf_map_lookup_elem(&perf_bpf_unwind_ends, &key);
 	if (count)

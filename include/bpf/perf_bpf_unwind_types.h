@@ -56,7 +56,7 @@ struct perf_bpf_unwind_mapping {
 	__u64 base;		     /* the address for which the table has pc 0 */
 	__u32 first_block, n_blocks; /* 0: no unwind information */
 	__u32 pid;
-	__u32 reserved;
+	__u32 python; /* its interpreter's number, from 1; 0: it has none */
 };
 
 struct perf_bpf_unwind_process {

@@ -39,3 +39,14 @@ uint32_t utf8_decode(const uint8_t *s, size_t n)
 		c = c << 6 | (s[i] & 0x3f);
 	return c;
 }
+
+size_t utf8_encode(uint32_t c, char out[4])
+{
+	const size_t n = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
+	static const uint8_t first[] = {0, 0, 0xc0, 0xe0, 0xf0};
+
+	for (size_t i = n; i-- > 1; c >>= 6)
+		out[i] = (char)(0x80 | (c & 0x3f));
+	out[0] = (char)(first[n] | c);
+	return n;
+}

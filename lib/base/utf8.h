@@ -13,4 +13,7 @@ size_t utf8_length(const uint8_t *s, size_t left);
 /* The character of n bytes at s; n is what utf8_length() said. */
 uint32_t utf8_decode(const uint8_t *s, size_t n);
 
+/* The bytes of a character, of at most 0x10ffff; returns how many there are. */
+size_t utf8_encode(uint32_t c, char out[4]);
+
 #endif
