@@ -192,8 +192,8 @@ static const struct argp_option options[] = {
 	 "Record the build ids of files only with their mappings, by the kernel"},
 	{"no-buildid-mmap", OPT_NO_BUILDID_MMAP, NULL, 0,
 	 "Do not record build ids with mappings, but those that the files have at the end"},
-	{"user-regs", OPT_USER_REGS, "REG,...", 0,
-	 "Record these registers of user space; '?' lists them"},
+	{"user-regs", OPT_USER_REGS, "REG,...", OPTION_ARG_OPTIONAL,
+	 "Record these registers of user space (all); '?' lists them"},
 	{"intr-regs", 'I', "REG,...", OPTION_ARG_OPTIONAL,
 	 "Record these registers at the interrupt (all); '?' lists them"},
 	{"cgroup", 'G', "PATH,...", 0,
@@ -421,7 +421,10 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case OPT_EXCLUDE_PERF:
 		return 0;
 	case OPT_USER_REGS:
-		parse_regs("--user-regs", arg, &o->user_regs);
+		if (arg)
+			parse_regs("--user-regs", arg, &o->user_regs);
+		else
+			o->user_regs = sample_regs_all();
 		return 0;
 	case 'I':
 		if (arg)

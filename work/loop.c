@@ -52,7 +52,7 @@ struct loop {
 	void (*before_reap)(void *ctx, pid_t pid);
 	void *reap_ctx;
 	struct tasks *tasks;
-	bool workload_ended, ended;
+	bool workload_ended, ended, keeps_stdout;
 	int status, signal;
 };
 
@@ -320,10 +320,16 @@ int loop_signal(const struct loop *loop)
 
 /* ---- the workload ---- */
 
+void loop_keep_stdout(struct loop *loop)
+{
+	loop->keeps_stdout = true;
+}
+
 struct error *loop_prepare(struct loop *loop, char *const *argv)
 {
 	loop->name = argv[0];
-	return workload_prepare(&loop->workload, argv, &loop->old_mask);
+	return workload_prepare(&loop->workload, argv, &loop->old_mask,
+				loop->keeps_stdout ? STDERR_FILENO : STDOUT_FILENO);
 }
 
 pid_t loop_workload(const struct loop *loop)

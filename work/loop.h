@@ -63,6 +63,8 @@ struct error *loop_duration(struct loop *loop, uint64_t ms);
 /* Ends when all of them have ended. They are borrowed. */
 struct error *loop_tasks(struct loop *loop, struct tasks *tasks);
 
+/* The workload's standard output is standard error: ours has the results. Before loop_prepare(). */
+void loop_keep_stdout(struct loop *loop);
 /* Forks a workload; argv as for execvp(3), borrowed. */
 struct error *loop_prepare(struct loop *loop, char *const *argv);
 /* 0: there is none. */

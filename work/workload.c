@@ -45,7 +45,8 @@ static bool find_file(const char *name, char path[PATH_MAX])
 	return false;
 }
 
-static void child(int go_fd, int fail_fd, const char *path, char *const *argv, const sigset_t *mask)
+static void child(int go_fd, int fail_fd, const char *path, char *const *argv, const sigset_t *mask,
+		  int out)
 {
 	struct sigaction dfl = {.sa_handler = SIG_DFL};
 	char c;
@@ -53,6 +54,8 @@ static void child(int go_fd, int fail_fd, const char *path, char *const *argv, c
 	prctl(PR_SET_NAME, WORKLOAD_COMM);
 	sigaction(SIGPIPE, &dfl, NULL);
 	sigprocmask(SIG_SETMASK, mask, NULL);
+	if (out != STDOUT_FILENO && dup2(out, STDOUT_FILENO) < 0)
+		_exit(1);
 	int code = 0;
 	ssize_t n = write(fail_fd, &code, sizeof(code));
 	if (n != sizeof(code))
@@ -80,7 +83,8 @@ static ssize_t read_errno(int fd, int *code)
 	return n;
 }
 
-struct error *workload_prepare(struct workload *workload, char *const *argv, const sigset_t *mask)
+struct error *workload_prepare(struct workload *workload, char *const *argv, const sigset_t *mask,
+			       int out)
 {
 	int go[2], fail[2];
 	char path[PATH_MAX];
@@ -99,7 +103,7 @@ struct error *workload_prepare(struct workload *workload, char *const *argv, con
 	if (!pid) {
 		close(go[1]);
 		close(fail[0]);
-		child(go[0], fail[1], found, argv, mask);
+		child(go[0], fail[1], found, argv, mask, out);
 	}
 	int code = errno;
 	close(go[0]);

@@ -28,8 +28,12 @@ struct workload {
 		.go_fd = -1, .fail_fd = -1                                                         \
 	}
 
-/* Forks; argv as for execvp(3). The child runs with this signal mask. */
-struct error *workload_prepare(struct workload *workload, char *const *argv, const sigset_t *mask);
+/*
+ * Forks; argv as for execvp(3). The child runs with this signal mask, and out is its standard
+ * output.
+ */
+struct error *workload_prepare(struct workload *workload, char *const *argv, const sigset_t *mask,
+			       int out);
 /*
  * Begins it. ECHILD: exec failed; "Failed to DOING the 'NAME' workload: …", as
  * perf says: doing is "run", or "collect 'cycles' for".

@@ -231,6 +231,8 @@ static struct error *prepare_passed(struct recording *rec)
 static struct error *prepare(struct recording *rec)
 {
 	TRY(loop_new(&rec->loop));
+	if (!strcmp(rec->opts.output, "-"))
+		loop_keep_stdout(rec->loop);
 	TRY(control_open(rec));
 	TRY(switch_prepare(rec));
 	if (rec->opts.adopt)

@@ -520,6 +520,11 @@ test_pipe() {
 	assert_equal "$(grep -c 'who:' out)" 500
 	"$PERF_BPF" script -i - <t.pipe >ours
 	assert_equal "$(grep -c 'who:' ours)" 500
+	# What the workload prints is not a part of the recording.
+	"$PERF_BPF" record -q -e cpu-clock:u -o - -- sh -c 'echo printed' 2>err >t.pipe || fail "$(cat err)"
+	assert_equal "$(cat err)" printed
+	expect_status 0 "$PERF_BPF" script -i t.pipe
+	assert_equal "$(cat err)" ""
 	# A reader that goes away ends the recording, not with a signal.
 	set +e
 	timeout 120 "$PERF_BPF" record -e $EVENT -a -o - -- "$COUNTED" 4000 500 2>err | head -c 100 >/dev/null
