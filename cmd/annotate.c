@@ -38,6 +38,7 @@ enum {
 	OPT_GROUP,
 	OPT_NO_GROUP,
 	OPT_SHOW_TOTAL_PERIOD,
+	OPT_OBJDUMP,
 };
 
 static const struct argp_option options[] = {
@@ -65,6 +66,7 @@ static const struct argp_option options[] = {
 	 "events",
 	 0},
 	{"no-group", OPT_NO_GROUP, NULL, 0, "Show each event of a group by itself", 0},
+	{"objdump", OPT_OBJDUMP, "PROGRAM", 0, "Accepted as perf has it: capstone disassembles", 0},
 	{"stdio", OPT_STDIO, NULL, 0, "Print text, also on a terminal", 0},
 	{"tui", OPT_TUI, NULL, 0, "Show the code interactively: the default on a terminal", 0},
 	{"quiet", 'q', NULL, 0, "Do not print warnings", 0},
@@ -128,6 +130,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPT_NO_GROUP:
 		o->code.groups = GROUPS_NONE;
+		return 0;
+	case OPT_OBJDUMP:
 		return 0;
 	case 's':
 	case ARGP_KEY_ARG:

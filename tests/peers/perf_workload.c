@@ -4,25 +4,51 @@
  * line. Debian's perf is stripped, so theirs have neither:
  *
  *	noploop [SECONDS]
- *	thloop [SECONDS [THREADS]]	test_loop() is called by main(), in other threads by
- *thfunc() inlineloop [SECONDS]		lines 20 to 29 are inlined into a function with lines 30 to
+ *	thloop [SECONDS [THREADS]]	main() and thfunc() of the other threads call test_loop()
+ *	inlineloop [SECONDS]		lines 20 to 29 are inlined into a function with lines 30 to
  *39
  */
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+#include <sys/prctl.h>
+#include <sys/time.h>
 
 #define NOINLINE __attribute__((noinline))
 #define INLINE	 inline __attribute__((always_inline))
 
-static time_t end;
+static volatile sig_atomic_t done;
 static volatile int sink;
+
+static void end(int sig)
+{
+	done = sig;
+}
+
+/* SECONDS may be a fraction. Few interrupts end it, and no calls are in the loops. */
+static void end_after(double seconds)
+{
+	const long us = (long)(seconds * 1e6);
+	const struct itimerval timer = {.it_value = {us / 1000000, us % 1000000}};
+
+	signal(SIGINT, end);
+	signal(SIGALRM, end);
+	if (setitimer(ITIMER_REAL, &timer, NULL))
+		exit(1);
+}
+
+/* Not the code of test_loop(): the compiler would make one function of both. */
+NOINLINE static void noploop(void)
+{
+	while (!done)
+		sink += 2;
+}
 
 NOINLINE static void test_loop(void)
 {
-	while (time(NULL) < end)
+	while (!done)
 		sink++;
 }
 
@@ -49,7 +75,7 @@ static void thloop(int n)
 #line 20 "inlineloop.c"
 static INLINE void leaf(int n)
 {
-	while (time(NULL) < end)
+	while (!done)
 		for (int i = 0; i < 100000; i++)
 			sink += n;
 }
@@ -67,11 +93,15 @@ NOINLINE static void parent(int n)
 
 int main(int argc, char **argv)
 {
+	char name[16];
+
 	if (argc < 2)
 		return 2;
-	end = time(NULL) + (argc > 2 ? atoi(argv[2]) : 1);
+	snprintf(name, sizeof(name), "perf-%s", argv[1]);
+	prctl(PR_SET_NAME, name); /* as perf's */
+	end_after(argc > 2 ? strtod(argv[2], NULL) : 1);
 	if (!strcmp(argv[1], "noploop"))
-		test_loop();
+		noploop();
 	else if (!strcmp(argv[1], "thloop"))
 		thloop(argc > 3 ? atoi(argv[3]) : 2);
 	else if (!strcmp(argv[1], "inlineloop"))

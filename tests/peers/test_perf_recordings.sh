@@ -5,7 +5,7 @@
 . "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/perf_tests.sh"
 
-run() { perf_test "$1" record report script; }
+run() { perf_test "$1" record report script annotate diff top; }
 
 test_header() { run header; }
 test_evlist() { run evlist; }
@@ -22,6 +22,23 @@ test_compressed_by_thread() {
 }
 test_sideband() { run record_sideband; }
 test_inlined_functions() { run addr2line_inlines; }
+
+test_script() { run script; }
+test_python_scripts() { run script_python; }
+test_scripts_by_name() { run test_task_analyzer; }
+test_annotate() { run annotate; }
+test_diff() { run diff; }
+test_top() { run top; }
+test_pipes() { run pipe_test; }
+test_build_ids() { run buildid; }
+test_inject_callchains() { run inject-callchain; }
+test_weak_terms() { run record_weak_term; }
+test_data_converter() {
+	run test_perf_data_converter_json
+	run test_perf_data_converter_ctf
+}
+# The others compare what is printed while recording, where perf's name stands.
+test_options_of_report() { perf_test perftool-testsuite_report report; }
 
 # Of a pipe, perf inject of 7.2 makes a file whose events are over the table of build ids.
 test_a_file_that_perf_injected() {
