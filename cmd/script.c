@@ -11,6 +11,7 @@
 #include "cmd/event_dumps.h"
 #include "cmd/options.h"
 #include "cmd/recording.h"
+#include "cmd/script_named.h"
 #include "cmd/script_python.h"
 #include "perf/print/print_script.h"
 
@@ -20,8 +21,11 @@ struct script_options {
 	struct field_choice fields;
 	struct names chain_end;
 	bool reltime, deltatime, event_dumps;
-	const char *python; /* the script; NULL: none, or script.python writes one */
-	char **python_args;
+	/* the script, or with writes_python the one to be written; NULL: none */
+	const char *python;
+	bool writes_python;
+	char **args; /* of the script, or what names one; ended by NULL */
+	bool list;
 	struct log log;
 	int verbose;
 };
@@ -63,8 +67,10 @@ static const struct argp_option options[] = {
 	{"json", OPT_JSON, NULL, 0, "Print one line of JSON per record", 0},
 	{"script", 's', "FILE.py", 0,
 	 "Run a Python script with perf's interface; the arguments after it are the script's", 0},
-	{"gen-script", 'g', "python", 0,
-	 "Write perf-script.py, a script to begin with, for the events of the recording", 0},
+	{"gen-script", 'g', "python|FILE.py", 0,
+	 "Write perf-script.py or FILE.py, a script to begin with, for the events of the recording",
+	 0},
+	{"list", 'l', NULL, 0, "List perf's scripts, which script can run by name", 0},
 	{"hide-call-graph", 'G', NULL, 0, "Do not print call chains", 0},
 	{"firefox", OPT_FIREFOX, "FILE", 0,
 	 "Write the samples to FILE for the Firefox profiler, and print none", 0},
@@ -110,6 +116,7 @@ static const struct argp_option options[] = {
 };
 
 static const struct option_member members[] = {
+	OPTION_SETS('l', struct script_options, list),
 	OPTION_SETS(OPT_JSON, struct script_options, script.json),
 	OPTION_SETS('G', struct script_options, script.hide_chain),
 	OPTION_SETS('L', struct script_options, script.short_start),
@@ -195,9 +202,10 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		o->script.python = true;
 		return 0;
 	case 'g':
-		if (strcmp(arg, "python") && strcmp(arg, "py"))
-			argp_error(state, "-g: '%s': only Python scripts can be written", arg);
-		o->script.python = true;
+		err = script_python_written(arg, &o->python);
+		if (err)
+			exit(cmd_fail(err));
+		o->script.python = o->writes_python = true;
 		return 0;
 	case OPT_UNWIND_STYLE:
 		if (strcmp(arg, "libdw") && strcmp(arg, "libunwind"))
@@ -230,14 +238,11 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 				   o->script.json   ? "--json"
 				   : o->script.dump ? "--dump-raw-trace"
 						    : "--header");
+		if (o->args && o->writes_python)
+			argp_error(state, "'%s': -g takes no arguments", o->args[0]);
 		return 0;
 	case ARGP_KEY_ARGS:
-		o->python_args = &state->argv[state->next];
-		return 0;
-	case ARGP_KEY_ARG:
-		if (o->python)
-			return ARGP_ERR_UNKNOWN; /* ARGP_KEY_ARGS has them all */
-		argp_error(state, "'%s': script takes no arguments; give a file with -i", arg);
+		o->args = &state->argv[state->next];
 		return 0;
 	}
 	return option_set(members, key, arg, o) ? 0 : ARGP_ERR_UNKNOWN;
@@ -249,6 +254,7 @@ static const struct argp argp = {
 	.options = options,
 	.parser = parse_option,
 	.children = children,
+	.args_doc = "[record|report] NAME [ARGUMENT...]\n[-s FILE.py ARGUMENT...]",
 	.doc = "Print a recording, line by line, as perf script does.\v"
 	       "See perf-bpf-script(1) for the fields, the conditions and the schema of --json.",
 };
@@ -319,8 +325,20 @@ static bool is_of_this_machine(const struct opened_recording *r)
 
 static struct error *run(struct script_options *o)
 {
-	_cleanup_strbuf_ struct strbuf likely = STRBUF_INIT;
+	_cleanup_strbuf_ struct strbuf likely = STRBUF_INIT, path = STRBUF_INIT;
 
+	if (o->list) {
+		TRY(script_list(&path));
+		return cmd_print(&path);
+	}
+	if (o->args && !o->python)
+		return script_named_run(o->args, o->recording.input);
+	if (o->python && !o->writes_python) {
+		TRY(script_find(o->python, &path));
+		o->python = path.str;
+		/* What cannot be read is an error of script_python_start(), or a FIFO. */
+		error_free(script_python_fields(o->python, &o->script.python_fields));
+	}
 	if (o->event_dumps) {
 		strbuf_addf(&likely, "%s.dump", recording_path(&o->recording));
 		if (strbuf_failed(&likely))
@@ -334,12 +352,18 @@ static struct error *run(struct script_options *o)
 
 	if (o->script.python) {
 		char *none[] = {NULL};
+		const struct python_script script = {
+			.path = o->python,
+			.is_written = o->writes_python,
+			.args = o->args ? o->args : none,
+			.input_is_taken = recording_is_input(&o->recording),
+		};
 
-		TRY(script_python_start(o->python, o->python_args ? o->python_args : none,
-					recording_is_input(&o->recording)));
+		TRY(script_python_start(&script));
 	}
 	o->recording.parameters = o->verbose > 0;
-	o->recording.lines = field_choice_has(&o->fields, FIELD_SRCLINE | FIELD_SRCCODE);
+	o->recording.lines = field_choice_has(&o->fields, FIELD_SRCLINE | FIELD_SRCCODE) ||
+			     o->script.python_fields & (FIELD_SRCLINE | FIELD_SRCCODE);
 	TRY(recording_open(&o->recording, &o->log, &r));
 	_cleanup_strbuf_ struct strbuf head = STRBUF_INIT;
 	if (o->script.python && is_of_this_machine(&r)) {

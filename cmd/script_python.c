@@ -9,10 +9,14 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "cmd/script_named.h"
 #include "lib/base/cleanup.h"
 #include "lib/base/json_writer.h"
+#include "lib/base/util.h"
+#include "lib/sys/bounded_lines.h"
 #include "lib/sys/open_file.h"
 #include "perf/print/print_script.h"
+#include "perf/print/script_fields.h"
 #include "syscalls/call_names.h"
 
 /* No architecture has numbers beyond: include/uapi/asm-generic/unistd.h ends at some 470. */
@@ -35,6 +39,39 @@ struct error *script_python_path(const char *text, const char **path)
 	return NULL;
 }
 
+struct error *script_python_written(const char *text, const char **path)
+{
+	const size_t len = strlen(text);
+
+	if (!strcmp(text, "python") || !strcmp(text, "py"))
+		text = "perf-script.py";
+	else if (len < 4 || strcmp(text + len - 3, ".py") != 0)
+		return error_usage("-g: '%s': only Python scripts can be written", text);
+	*path = text;
+	return NULL;
+}
+
+struct error *script_python_fields(const char *path, uint64_t *fields)
+{
+	static const struct {
+		const char *name;
+		uint64_t field;
+	} calls[] = {
+		{"perf_sample_insn", FIELD_INSN},
+		{"perf_sample_srcline", FIELD_SRCLINE},
+		{"perf_sample_srccode", FIELD_SRCCODE},
+	};
+	_cleanup_bounded_lines_ struct bounded_lines lines = {0};
+	const char *line;
+
+	TRY(bounded_lines_open(path, 0, &lines));
+	while ((line = bounded_lines_next(&lines)))
+		for (size_t i = 0; i < ARRAY_SIZE(calls); i++)
+			if (strstr(line, calls[i].name))
+				*fields |= calls[i].field;
+	return NULL;
+}
+
 /* The driver as a file that has no name; python3 inherits it. */
 static struct error *open_driver(int *out)
 {
@@ -48,14 +85,14 @@ static struct error *open_driver(int *out)
 }
 
 /* Returns only if there is no python3. */
-static struct error *become_python(const char *path, char *const *args, int driver, int lines)
+static struct error *become_python(const struct python_script *script, int driver, int lines)
 {
 	char driver_path[32], lines_text[16];
 	size_t n = 0;
 
-	while (args[n])
+	while (script->args[n])
 		n++;
-	_cleanup_free_ const char **argv = calloc(n + 5, sizeof(*argv));
+	_cleanup_free_ const char **argv = calloc(n + 6, sizeof(*argv));
 	if (!argv)
 		return error_nomem();
 	snprintf(driver_path, sizeof(driver_path), "/proc/self/fd/%d", driver);
@@ -63,22 +100,22 @@ static struct error *become_python(const char *path, char *const *args, int driv
 	argv[0] = "python3";
 	argv[1] = driver_path;
 	argv[2] = lines_text;
-	if (path) {
-		argv[3] = path;
-		memcpy(&argv[4], args, n * sizeof(*argv));
-	}
+	argv[3] = script->is_written ? "write" : "run";
+	argv[4] = script->path;
+	memcpy(&argv[5], script->args, n * sizeof(*argv));
+	script_exec_path();
 	execvp(argv[0], (char *const *)argv);
 	struct error *err = error_errno(errno, "cannot run python3");
 	return error_hint(err, "install Python 3 (Debian: apt-get install python3)");
 }
 
-struct error *script_python_start(const char *path, char *const *args, bool reads_input)
+struct error *script_python_start(const struct python_script *script)
 {
 	_cleanup_close_ int driver = -1, lines = -1, out = -1;
 	int ends[2];
 
-	if (path && access(path, R_OK))
-		return error_errno(errno, "cannot read the script %s", path);
+	if (!script->is_written && access(script->path, R_OK))
+		return error_errno(errno, "cannot read the script %s", script->path);
 	TRY(open_driver(&driver));
 	if (pipe(ends))
 		return error_errno(errno, "cannot make a pipe to the script");
@@ -89,11 +126,11 @@ struct error *script_python_start(const char *path, char *const *args, bool read
 		return error_errno(errno, "cannot make a process for the script");
 	if (!reader)
 		return dup2(out, STDOUT_FILENO) < 0 ? error_errno(errno, "dup2") : NULL;
-	if (reads_input && !freopen("/dev/null", "r", stdin))
+	if (script->input_is_taken && !freopen("/dev/null", "r", stdin))
 		return error_errno(errno, "cannot open /dev/null");
 	close(out);
 	out = -1;
-	return become_python(path, args, driver, lines);
+	return become_python(script, driver, lines);
 }
 
 void script_python_head(struct strbuf *out)

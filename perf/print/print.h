@@ -31,6 +31,8 @@ struct printer_opts {
 	enum time_base { TIME_RECORDED, TIME_SINCE_FIRST, TIME_SINCE_LAST } time_base;
 	const struct names *chain_end; /* no frames after one of these functions; NULL: all */
 	bool full_paths;	       /* of source lines */
+	/* Of FIELD_INSN, FIELD_SRCLINE and FIELD_SRCCODE, what print_sample_python() adds. */
+	uint64_t python_fields;
 	bool kernel_path;    /* the files of the kernel and of its modules instead of their names */
 	unsigned max_stack;  /* 0: 127, perf's PERF_MAX_STACK_DEPTH */
 	unsigned max_blocks; /* of field brstackinsn; 0: all */

@@ -307,6 +307,7 @@ static struct error *print_all(struct script *sc)
 		.hide_chain = opts->hide_chain,
 		.ns = opts->ns,
 		.full_paths = opts->full_paths,
+		.python_fields = opts->python_fields,
 		.short_start = opts->short_start,
 		.kernel_path = opts->kernel_path,
 		.time_base = opts->time_base,

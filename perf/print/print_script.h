@@ -20,6 +20,7 @@ struct script_opts {
 	const struct field_choice *fields;
 	bool json, ns, hide_chain, short_start;
 	bool python;		       /* lines for script_driver.py */
+	uint64_t python_fields;	       /* printer_opts.python_fields */
 	bool full_paths;	       /* of source lines */
 	struct timeline *timeline;     /* takes the samples, which are not printed; NULL: none */
 	enum time_base time_base;      /* of the text */

@@ -51,6 +51,10 @@ const char *map_dso_name(const struct map *map);
 /* The same, as opts.kernel_path says. */
 const char *printer_dso_name(const struct script_printer *p, const struct map *map);
 
+/* Whether addr of the event's samples is one of the process: perf's sample_addr_correlates_sym().
+ */
+bool addr_is_place(const struct perf_event_attr *attr);
+
 /* The format of a tracepoint; NULL: there is none. */
 struct trace_event *printer_trace_event(struct script_printer *p,
 					const struct session_event *event);

@@ -17,6 +17,8 @@
 #include "perf/event/sample_regs.h"
 #include "perf/print/json_line.h"
 #include "perf/print/printer.h"
+#include "perf/print/sample_access.h"
+#include "perf/print/sample_code.h"
 
 static void describe(struct script_printer *p, const struct session_event *event,
 		     struct strbuf *out)
@@ -160,10 +162,36 @@ static void add_numbers(struct json_writer *w, const struct sample *s)
 		jw_u64(w, "phys_addr", s->phys_addr);
 	if (s->weight)
 		jw_u64(w, "weight", sample_weight(s));
+	if (sample_ins_lat(s))
+		jw_u64(w, "ins_lat", sample_ins_lat(s));
 	if (s->transaction)
 		jw_u64(w, "transaction", s->transaction);
-	if (s->has & PERF_SAMPLE_DATA_SRC)
-		jw_u64(w, "data_src", s->data_src);
+}
+
+/* perf's scripts get it decoded as well, and that in at most 99 bytes. */
+static void add_data_src(struct script_printer *p, const struct sample *s, struct json_writer *w)
+{
+	if (!(s->has & PERF_SAMPLE_DATA_SRC))
+		return;
+	jw_u64(w, "data_src", s->data_src);
+	strbuf_reset(&p->text);
+	data_src_text(s->data_src, &p->text);
+	jw_text_n(w, "data_src_text", strbuf_str(&p->text), min_of(p->text.len, (size_t)99));
+}
+
+/* Where addr leads, for events that have an address of the process there. */
+static void add_addr_place(struct script_printer *p, const struct sample *s,
+			   const struct session_event *event, const struct thread *thread,
+			   struct json_writer *w)
+{
+	struct location at = {.addr = s->addr};
+
+	if (!(s->has & PERF_SAMPLE_ADDR) || !addr_is_place(&event->attr))
+		return;
+	resolve_addr_any(p->opts.resolver, thread, s->addr, &at);
+	jw_object(w, "addr_at");
+	add_place(w, &at, true);
+	jw_end(w);
 }
 
 void print_sample_python(struct script_printer *p, const struct sample *sample,
@@ -178,8 +206,11 @@ void print_sample_python(struct script_printer *p, const struct sample *sample,
 	struct json_writer w = begin_line(out);
 	jw_i64(&w, "e", event->index);
 	add_numbers(&w, sample);
+	add_data_src(p, sample, &w);
 	if (thread)
 		jw_text(&w, "comm", thread->comm);
+	add_addr_place(p, sample, event, thread, &w);
+	print_code_python(p, sample, thread, &w);
 	resolve_addr(resolver, thread, sample->cpumode, sample->ip, &at);
 	jw_object(&w, "at");
 	add_place(&w, &at, true);

@@ -31,8 +31,7 @@ static bool is_bpf_output(const struct perf_event_attr *attr)
 	return attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_BPF_OUTPUT;
 }
 
-/* Events whose samples' addr is one of the process: perf's sample_addr_correlates_sym(). */
-static bool addr_is_place(const struct perf_event_attr *attr)
+bool addr_is_place(const struct perf_event_attr *attr)
 {
 	return attr->type == PERF_TYPE_SOFTWARE && (attr->config == PERF_COUNT_SW_PAGE_FAULTS ||
 						    attr->config == PERF_COUNT_SW_PAGE_FAULTS_MIN ||
@@ -210,7 +209,7 @@ struct error *printer_new(const struct printer_opts *opts, struct script_printer
 	p->chain = calloc(2 * p->max_stack, sizeof(*p->chain));
 	if (!p->chain)
 		return error_nomem();
-	if (field_choice_has(&p->choice, FIELDS_CODE | FIELD_SRCCODE))
+	if (field_choice_has(&p->choice, FIELDS_CODE | FIELD_SRCCODE) || p->opts.python_fields)
 		TRY(sample_code_new(&p->choice, &p->code));
 	TRY(printer_check_events(p));
 	*out = steal_ptr(p);

@@ -15,6 +15,7 @@
 
 #include "disasm/disasm.h"
 #include "lib/base/plain_text.h"
+#include "perf/print/json_line.h"
 #include "perf/print/sample_access.h"
 #include "perf/resolve/code_bytes.h"
 #include "perf/resolve/line_text.h"
@@ -239,6 +240,42 @@ static void add_source_line(struct script_printer *p, const struct location *at,
 		out->failed = true;
 	else
 		*last = (struct last_line){file, line};
+}
+
+static void add_source(struct script_printer *p, const struct sample *sample,
+		       const struct thread *thread, struct json_writer *w)
+{
+	struct location at;
+	const char *file, *text;
+	uint32_t line;
+
+	resolve_addr(p->opts.resolver, thread, sample->cpumode, sample->ip, &at);
+	at.sym = NULL; /* as perf */
+	if (!at.map || !resolve_line(p->opts.resolver, &at, false, &file, &line))
+		return;
+	jw_array(w, "source");
+	jw_text(w, NULL, file);
+	jw_u64(w, NULL, line);
+	if (p->opts.python_fields & FIELD_SRCCODE) {
+		text = source_texts_line(&p->code->texts, file, resolve_line_author(&at), line);
+		if (text)
+			jw_text(w, NULL, text);
+	}
+	jw_end(w);
+}
+
+void print_code_python(struct script_printer *p, const struct sample *sample,
+		       const struct thread *thread, struct json_writer *w)
+{
+	struct code_bytes at;
+	size_t len;
+
+	if (!p->opts.resolver || !thread)
+		return;
+	if (p->opts.python_fields & FIELD_INSN && (len = sample_insn(p, sample, thread, &at)))
+		add_hex_bytes(w, "insn", at.bytes, len);
+	if (p->opts.python_fields & (FIELD_SRCLINE | FIELD_SRCCODE))
+		add_source(p, sample, thread, w);
 }
 
 void print_source_code(struct script_printer *p, const struct sample *sample,

@@ -18,6 +18,10 @@ void print_code(struct script_printer *p, const struct sample *sample,
 void print_code_json(struct script_printer *p, const struct sample *sample,
 		     const struct thread *thread, uint64_t fields, struct json_writer *w);
 
+/* What opts.python_fields has of them: "insn":"4889e5","source":["main.c",12,"	i++;"]. */
+void print_code_python(struct script_printer *p, const struct sample *sample,
+		       const struct thread *thread, struct json_writer *w);
+
 /*
  * Field srccode: the source line of the sample's address, unless it is the last one that was
  * printed for the thread.

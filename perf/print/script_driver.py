@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Runs a Python script on a recording, with the interface of perf script -s.
 
-    python3 DRIVER FD SCRIPT ARGUMENT...
-    python3 DRIVER FD             writes perf-script.py, a script to begin with, as perf script -g does
+    python3 DRIVER FD run SCRIPT ARGUMENT...
+    python3 DRIVER FD write SCRIPT    a script to begin with, as perf script -g does
 
 FD is a pipe with the lines of python_sample.c; "end" is the last one of a recording that could be
 read, else the reader has said what is wrong, and the exit status is 1. The script gets the calls
@@ -24,7 +24,7 @@ import sys
 import traceback
 import types
 
-# linux/perf_event.h: PERF_MEM_DATA_SRC_NONE, and perf's text of it
+# linux/perf_event.h: PERF_MEM_DATA_SRC_NONE, of samples without the word, and perf's text of it
 NO_DATA_SRC = 0x5080021
 NO_DATA_SRC_TEXT = "|OP N/A|LVL N/A|SNP N/A|TLB N/A|LCK N/A|BLK  N/A"
 
@@ -199,16 +199,19 @@ def common_lock_depth(context):
     return context.common("common_lock_depth")
 
 
-def perf_sample_insn(_context):
-    return None  # the recording does not have the code
+# The reader sends what these return only if the script has their names; see script_python.c.
+def perf_sample_insn(context):
+    insn = context.line.get("insn")
+    return bytes.fromhex(insn) if insn else None
 
 
-def perf_sample_srcline(_context):
-    return None, None
+def perf_sample_srcline(context):
+    return perf_sample_srccode(context)[:2]
 
 
-def perf_sample_srccode(_context):
-    return None, None, None
+def perf_sample_srccode(context):
+    file, line, text = [*context.line.get("source", ()), None, None, None][:3]
+    return file, line or 0, text
 
 
 def perf_set_itrace_options(_context, _options):
@@ -249,6 +252,8 @@ class Modules(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         name = module.__name__
         vars(module).update({thing.__name__: thing for thing in MODULES[name]})
         vars(module).update(CONSTANTS.get(name, {}))
+        if name == "perf_trace_context":
+            module.perf_script_context = CONTEXT
 
 
 # ---- events and samples ----
@@ -335,14 +340,17 @@ class Event:
 
 
 class Context:
-    """What the functions of perf_trace_context are given."""
+    """What the functions of perf_trace_context are given: the sample that is handled. As in perf
+    there is one, which scripts also import as perf_script_context."""
 
-    def __init__(self, event, raw):
-        self.event, self.raw = event, raw
+    event, line, raw = None, {}, b""
 
     def common(self, name):
-        field = self.event.common.get(name)
+        field = self.event.common.get(name) if self.event and self.event.is_tracepoint else None
         return field.get(self.raw) if field else 0
+
+
+CONTEXT = Context()
 
 
 def chain_of(line):
@@ -402,6 +410,16 @@ def branches_of(line):
     return numbers, names
 
 
+def place_of(at, prefix):
+    place = {}
+    if "dso" in at:
+        place.update(dso=at["dso"], dso_bid=at["build_id"], dso_map_start=at["start"],
+                     dso_map_end=at["end"], map_pgoff=at["pgoff"])
+    if "symbol" in at:
+        place.update(symbol=at["symbol"]["name"], symoff=at["offset"])
+    return {prefix + name: value for name, value in place.items()}
+
+
 def sample_dict(event, line, raw, callchain):
     sample = {name: line.get(name, 0)
               for name in ("id", "stream_id", "pid", "tid", "cpu", "ip", "time", "period",
@@ -409,19 +427,18 @@ def sample_dict(event, line, raw, callchain):
     sample.update(read_values(line.get("read", ()), event.read_format))
     sample["weight"] = line.get("weight", 0)
     sample["transaction"] = line.get("transaction", 0)
+    sample["ins_lat"] = line.get("ins_lat", 0)
     sample["datasrc"] = line.get("data_src", NO_DATA_SRC)
-    sample["datasrc_decode"] = NO_DATA_SRC_TEXT if sample["datasrc"] == NO_DATA_SRC else None
+    sample["datasrc_decode"] = line.get("data_src_text", NO_DATA_SRC_TEXT)
     sample["cpu"] &= 0xffffffff  # unsigned in perf: -1 where it is not recorded
     sample["cpumode"] = line["cpumode"]
     brstack, brstacksym = branches_of(line)
     result = {"ev_name": event.name, "attr": event.attr, "sample": sample, "raw_buf": raw,
               "comm": line.get("comm", "")}
-    at = line["at"]
-    if "dso" in at:
-        result.update(dso=at["dso"], dso_bid=at["build_id"], dso_map_start=at["start"],
-                      dso_map_end=at["end"], map_pgoff=at["pgoff"])
-    if "symbol" in at:
-        result.update(symbol=at["symbol"]["name"], symoff=at["offset"])
+    result.update(place_of(line["at"], ""))
+    if "addr_at" in line:
+        sample["addr_correlates_sym"] = True
+        sample.update(place_of(line["addr_at"], "addr_"))
     result.update(callchain=callchain, brstack=brstack, brstacksym=brstacksym)
     result.update(iregs=line.get("iregs", ""), uregs=line.get("uregs", ""))
     return result
@@ -433,11 +450,11 @@ def on_tracepoint(event, line, script):
         return
     if not event.is_defined:
         event.define(script)
-    raw = bytes.fromhex(line.get("raw", ""))
+    raw = CONTEXT.raw
     seconds, nanoseconds = divmod(line["time"], NSECS_PER_SEC)
     pid = event.common["common_pid"].get(raw) if "common_pid" in event.common else line["pid"]
     comm, callchain = line.get("comm", ""), chain_of(line)
-    arguments = [event.full_name, Context(event, raw)]
+    arguments = [event.full_name, CONTEXT]
     if event.handler:
         arguments += [line["cpu"], seconds, nanoseconds, pid, comm, callchain]
         arguments += [field.get(raw) for field in event.fields]
@@ -452,11 +469,11 @@ def on_tracepoint(event, line, script):
 
 
 def on_sample(event, line, script):
+    CONTEXT.event, CONTEXT.line, CONTEXT.raw = event, line, bytes.fromhex(line.get("raw", ""))
     if event.is_tracepoint:
         on_tracepoint(event, line, script)
     elif event.handler:
-        raw = bytes.fromhex(line.get("raw", ""))
-        event.handler(sample_dict(event, line, raw, chain_of(line)))
+        event.handler(sample_dict(event, line, CONTEXT.raw, chain_of(line)))
 
 
 def on_switch(script, time, cpu, pid, tid, other_pid, other_tid, out, preempted):
@@ -465,9 +482,8 @@ def on_switch(script, time, cpu, pid, tid, other_pid, other_tid, out, preempted)
 
 # ---- a script to begin with ----
 
-TEMPLATE = "perf-script.py"
 HEAD = '''\
-# Run it by: perf-bpf script -s perf-script.py
+# Run it by: perf-bpf script -s FILE.py
 #
 # Each function below is called for each sample of its event. common_callchain is a list, empty
 # without call chains; perf_sample_dict has what the sample holds besides its fields. A function whose
@@ -528,7 +544,7 @@ def is_name(text):
     return text.isidentifier() and not keyword.iskeyword(text)
 
 
-def write_template(lines):
+def write_template(lines, path):
     """Whether there is something to read."""
     functions = []
     for text in lines:
@@ -543,11 +559,11 @@ def write_template(lines):
     else:
         return False  # the reader has said why
     # written beside it, so that a link of this name is not followed
-    new = f"{TEMPLATE}.{os.getpid()}"
+    new = f"{path}.{os.getpid()}"
     with open(new, "x", encoding="utf-8") as out:
         out.write(HEAD + "\n".join(functions) + TAIL)
-    os.replace(new, TEMPLATE)
-    print(f"generated Python script: {TEMPLATE}")
+    os.replace(new, path)
+    print(f"generated Python script: {path}")
     return True
 
 
@@ -581,6 +597,7 @@ def run(lines, path):
     script = vars(module)
     with open(path, "rb") as source:
         exec(compile(source.read(), path, "exec"), script)
+    script["perf_script_context"] = CONTEXT
     call(script, "trace_begin")
     complete = read_lines(lines, script)
     call(script, "trace_end")
@@ -596,17 +613,17 @@ def print_error():
 
 
 def main():
-    fd = int(sys.argv[1])
-    sys.argv = sys.argv[2:]
+    fd, mode, path = int(sys.argv[1]), sys.argv[2], sys.argv[3]
+    sys.argv = sys.argv[3:]
     if sys.path and sys.path[0] == os.path.dirname(__file__):
         del sys.path[0]
-    os.environ.setdefault("PERF_EXEC_PATH", "/usr/libexec/perf-core")
+    sys.path.insert(0, os.path.dirname(os.path.realpath(path)))
     sys.meta_path.append(Modules())
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # it ends the process that reads the recording
     with open(fd, encoding="utf-8") as lines:
         try:
-            complete = run(lines, sys.argv[0]) if sys.argv else write_template(lines)
+            complete = (run if mode == "run" else write_template)(lines, path)
         except Exception:
             print_error()
             sys.exit(1)

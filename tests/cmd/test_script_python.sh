@@ -46,7 +46,7 @@ recordings() {
 # end of the kernel's map is a guess of each.
 write_show() {
 	cat >show.py <<-'END'
-		ours = ("id", "stream_id", "map_pgoff", "dso_map_end")
+		ours = ("id", "stream_id", "map_pgoff", "dso_map_end", "ins_lat")
 		def trace_begin():
 		    print("begin")
 		def trace_end():
@@ -129,12 +129,117 @@ test_a_script_to_begin_with() {
 	same calls.data ./perf-script.py
 	assert_contains mine "sched__sched_switch"
 	assert_contains mine "prev_state=S" # by flag_str()
+	expect_status 0 "$PERF_BPF" script -i calls.data -g other-name.py
+	assert_contains out "generated Python script: other-name.py"
+	cmp perf-script.py other-name.py
 	# a link in its place is replaced, not followed
 	echo precious >other
 	ln -sf other perf-script.py
 	expect_status 0 "$PERF_BPF" script -i calls.data -g python
 	assert_equal "$(cat other)" precious
 	expect_status 2 "$PERF_BPF" script -i calls.data -g perl
+	expect_status 2 "$PERF_BPF" script -i calls.data -g script.pl
+	expect_status 2 "$PERF_BPF" script -i calls.data -g .py
+	expect_status 2 "$PERF_BPF" script -i calls.data -g python argument
+	assert_contains err "'argument': -g takes no arguments"
+}
+
+# The functions of perf_trace_context that look at the code of a sample, and the place of its address.
+test_code_of_samples() {
+	need_perf
+	# Not in /tmp/perf-...: perf takes such a path for the names of a JIT.
+	cat >"$FILES/loop.c" <<-'END'
+		int main(int argc, char **argv)
+		{
+		    volatile unsigned n = 0;
+		    while (n < 200000000)
+		        n++; /* the counter */
+		    return argc == 9;
+		}
+	END
+	gcc -O1 -g -o "$FILES/loop" "$FILES/loop.c"
+	"$PERF" record -q -o loop.data -e cpu-clock:u -c 1000000 -- "$FILES/loop" 2>record.err ||
+		fail "perf record: $(cat record.err)"
+	cat >code.py <<-'END'
+		from perf_trace_context import *
+		def process_event(d):
+		    if d.get("symbol") != "main":
+		        return
+		    print(d["symbol"], d["symoff"], perf_sample_insn(perf_script_context),
+		          perf_sample_srcline(perf_script_context), perf_sample_srccode(perf_script_context))
+	END
+	same loop.data code.py
+	grep -q "loop.c', 5, .*the counter" mine || fail "no line of the source: $(head -3 mine)"
+	"$PERF" record -q -d -o addr.data -e page-faults -c 1 -- "$FILES/loop" 2>record.err ||
+		fail "perf record: $(cat record.err)"
+	cat >addr.py <<-'END'
+		ours = ("addr_map_pgoff", "addr_dso_map_end")
+		def process_event(d):
+		    s = d["sample"]
+		    print([(k, s[k]) for k in sorted(s) if k.startswith("addr") and k not in ours])
+	END
+	same addr.data addr.py
+	assert_contains mine "('addr_correlates_sym', True)"
+	assert_contains mine "('addr_dso', "
+}
+
+# A tree of perf's scripts with one script, so that the tests need none of perf's.
+own_scripts() {
+	local dir=tree/scripts/python
+
+	mkdir -p $dir/bin
+	echo 'word = "arguments"' >$dir/beside.py
+	cat >$dir/mine.py <<-'END'
+		import sys
+		from beside import word
+		def trace_begin():
+		    print(word, sys.argv[1:])
+		def sched__sched_process_exec(name, context, cpu, s, ns, pid, comm, *rest):
+		    print("exec", comm)
+	END
+	cat >$dir/bin/mine-record <<-'END'
+		#!/bin/sh
+		perf record -e sched:sched_process_exec "$@"
+	END
+	cat >$dir/bin/mine-report <<-'END'
+		#!/bin/sh
+		# description: a script of mine
+		# args: <comm> [more]
+		perf script -s "$PERF_EXEC_PATH"/scripts/python/mine.py -- "$@"
+	END
+	export PERF_EXEC_PATH=$PWD/tree
+}
+
+test_scripts_by_name() {
+	need_perf
+	own_scripts
+	expect_status 0 "$PERF_BPF" script -l
+	assert_equal "$(sed -n 2p out)" "  mine <comm> [more]                   a script of mine"
+	expect_status 0 "$PERF_BPF" script record mine -q -o "a file" -- sh -c 'exec true "a b"'
+	expect_status 0 "$PERF_BPF" script -i "a file" report mine one 'two 2'
+	assert_equal "$(head -1 out)" "arguments ['one', 'two 2']"
+	grep -qx "exec true" out || fail "the script saw $(cat out)"
+	expect_status 0 "$PERF_BPF" script -i "a file" -s mine.py
+	grep -qx "exec true" out || fail "mine.py saw $(cat out)"
+	# what it records goes to its report by a pipe; <comm> is an argument of the report
+	expect_status 0 "$PERF_BPF" script mine one sh -c 'echo printed; exec true'
+	assert_equal "$(head -1 out)" "arguments ['one']"
+	grep -qx "exec true" out || fail "the script saw $(cat out)"
+	grep -qx printed err || fail "the workload printed $(cat err)"
+}
+
+test_scripts_that_are_not_there() {
+	own_scripts
+	expect_status 2 "$PERF_BPF" script report mien
+	assert_contains err "'mien' is not the name of a script of perf"
+	assert_contains err "did you mean 'mine'?"
+	expect_status 2 "$PERF_BPF" script report
+	assert_contains err "the name of the script is missing"
+	expect_status 2 "$PERF_BPF" script mine
+	assert_contains err "the script 'mine' needs arguments: <comm> [more]"
+	PERF_EXEC_PATH=/nonexistent expect_status 1 "$PERF_BPF" script -l
+	assert_contains err "cannot open /nonexistent/scripts/python/bin"
+	assert_contains err "hint: perf's scripts come with perf"
 }
 
 test_ways_to_end() {
