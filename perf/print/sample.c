@@ -464,6 +464,27 @@ const char *printer_dso_name(const struct script_printer *p, const struct map *m
 	return map_dso_name(map);
 }
 
+static bool is_in_file(const struct map *map)
+{
+	return map && (map->dso->kind == DSO_USER || map->dso->kind == DSO_VDSO);
+}
+
+static uint64_t file_offset(const struct location *at)
+{
+	return at->addr - at->map->start + at->map->pgoff;
+}
+
+/* As perf: of the kernel's code there is none, and of what no file holds it is the address. */
+static void add_dso_offset(const struct location *at, struct strbuf *out)
+{
+	const bool is_anonymous = at->map && at->map->dso->kind == DSO_ANON;
+
+	if (!is_in_file(at->map) && !is_anonymous)
+		return;
+	strbuf_add(out, "+0x", 3);
+	strbuf_add_hex(out, is_anonymous ? at->addr : file_offset(at));
+}
+
 static void add_place(const struct script_printer *p, struct strbuf *out, const struct location *at,
 		      uint64_t fields)
 {
@@ -482,6 +503,8 @@ static void add_place(const struct script_printer *p, struct strbuf *out, const 
 	if (fields & FIELD_DSO && !(at->sym && at->sym->inlined)) {
 		strbuf_add(out, " (", 2);
 		plain_adds(out, printer_dso_name(p, at->map));
+		if (fields & FIELD_DSOFF)
+			add_dso_offset(at, out);
 		strbuf_addch(out, ')');
 	}
 }
@@ -538,16 +561,6 @@ static bool ends_chain(const struct script_printer *p, const struct location *at
 		if (!strcmp(ends->v[i], at->sym->name))
 			return true;
 	return false;
-}
-
-static bool is_in_file(const struct map *map)
-{
-	return map && (map->dso->kind == DSO_USER || map->dso->kind == DSO_VDSO);
-}
-
-static uint64_t file_offset(const struct location *at)
-{
-	return at->addr - at->map->start + at->map->pgoff;
 }
 
 /* frame: one of the functions at the address; NULL: there is one alone. */

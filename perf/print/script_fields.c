@@ -27,6 +27,7 @@ static const struct {
 	{"ip", FIELD_IP},
 	{"sym", FIELD_SYM},
 	{"dso", FIELD_DSO},
+	{"dsoff", FIELD_DSOFF},
 	{"addr", FIELD_ADDR},
 	{"symoff", FIELD_SYMOFF},
 	{"period", FIELD_PERIOD},
@@ -250,6 +251,8 @@ struct error *field_choice_parse(struct field_choice *c, const char *arg, const 
 			change = SET;
 		}
 		TRY(find_field(tok, &field));
+		if (field == FIELD_DSOFF && change != REMOVE)
+			field |= FIELD_DSO;
 		TRY(apply(c, type, events, field, tok, change == REMOVE, log));
 	}
 	return NULL;

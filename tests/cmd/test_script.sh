@@ -197,6 +197,22 @@ test_compressed() {
 	same z.data
 }
 
+# The offset in the file, which is the address of call chains; the kernel has none.
+test_offsets_in_binaries() {
+	need_perf
+	record c.data -g -e cpu-clock:u
+	"$PERF_BPF" script -i c.data -F ip,sym,dsoff >out
+	awk '/\+0x[0-9a-f]+\)$/ && $NF !~ /\[/ {
+		split($NF, part, "\\+0x"); n++
+		if (part[2] != $1 ")") print "offset " part[2] " of " $0
+	} END { if (n < 3) print n + 0 " offsets" }' out >wrong
+	[ ! -s wrong ] || fail "$(head -3 wrong)"
+	"$PERF_BPF" script -i c.data -F ip,sym,dso,dsoff >other
+	cmp out other
+	"$PERF_BPF" script -i c.data -F ip,sym,dso >other
+	! grep -q '+0x' other || fail "the offset is printed without -F dsoff"
+}
+
 test_addresses() {
 	need_perf
 	record d.data -d -c 1 -e page-faults
