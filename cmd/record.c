@@ -567,7 +567,7 @@ static void add_loss(const struct record_loss *loss, struct strbuf *out)
 		strbuf_addf(out, "%s offline for %.3f s", loss->name, loss->count / 1e9);
 		break;
 	case LEDGER_OVERWRITTEN:
-		fprintf(stderr, "%llu bytes of older records overwritten", n);
+		strbuf_addf(out, "%llu bytes of older records overwritten", n);
 		break;
 	case LEDGER_FILTERED:
 		strbuf_addf(out, "%s filtered by %llu BPF program%s of other processes", loss->name,
@@ -586,11 +586,11 @@ static void add_lost(const struct record_result *r, struct strbuf *out)
 		any |= r->losses[i].kind == LEDGER_OVERWRITTEN;
 	/* Of what was overwritten, nobody knows how many samples it was. */
 	if (any)
-		fputs("the last part only", stderr);
+		strbuf_adds(out, "the last part only");
 	if (any && !n)
 		return;
 	if (any)
-		fputs(", ", stderr);
+		strbuf_adds(out, ", ");
 	if (r->lost == LOST_NOT_COUNTED && n)
 		strbuf_addf(out, "lost samples not counted: the kernel reports %llu or more", n);
 	else if (r->lost == LOST_NOT_COUNTED)
