@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "lib/object/object.h"
+#include "lib/sys/proc.h"
 #include "perf/live/live.h"
 #include "run/run_state.h"
 #include "work/loop.h"
@@ -27,13 +28,30 @@ struct error *run_check_unwinding(const struct run *run)
 			  "include <bpf/perf_bpf_unwind.h> before <bpf/perf_bpf_prog.h>");
 }
 
+/* The processes of -p and -t. */
+static struct error *load_targets(struct run *run)
+{
+	const struct task *task;
+
+	vec_for_each (task, &run->tasks.list) {
+		struct sys_proc_status status;
+		struct error *ended = sys_proc_status(NULL, 0, task->id, &status);
+
+		if (!ended)
+			TRY(unwind_maps_load(run->unwind, (uint32_t)status.tgid));
+		error_free(ended);
+	}
+	return NULL;
+}
+
 struct error *run_begin_unwinding(struct run *run)
 {
 	if (!run->unwinds)
 		return NULL;
 	TRY(run_names_follow(run->names, run->opts.log));
 	run->live = run_names_live(run->names);
-	return unwind_maps_new(run->unwinds, run->names, &run->unwind);
+	TRY(unwind_maps_new(run->unwinds, run->names, &run->unwind));
+	return load_targets(run);
 }
 
 static struct error *on_asks(void *ctx, uint32_t events)

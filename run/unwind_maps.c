@@ -26,6 +26,7 @@
 #include "lib/base/cleanup.h"
 #include "lib/base/hash.h"
 #include "lib/base/util.h"
+#include "lib/sys/proc.h"
 #include "perf/live/live.h"
 #include "perf/unwind/unwind_table.h"
 #include "run/map_counts.h"
@@ -479,6 +480,17 @@ static struct error *load_process(struct unwind_maps *u, uint32_t pid)
 	/* If it has ended meanwhile, nobody needs it. */
 	bpf_map_update_elem(u->tasks_fd, &pid, &task, BPF_EXIST);
 	return NULL;
+}
+
+struct error *unwind_maps_load(struct unwind_maps *u, uint32_t pid)
+{
+	const struct perf_bpf_unwind_process task = {.stack = sys_proc_stack(NULL, (pid_t)pid)};
+
+	if (!task.stack)
+		return NULL;
+	if (bpf_map_update_elem(u->tasks_fd, &pid, &task, BPF_NOEXIST) && errno != EEXIST)
+		return error_errno(errno, "cannot write to map perf_bpf_unwind_tasks");
+	return load_process(u, pid);
 }
 
 struct error *unwind_maps_answer(struct unwind_maps *u)

@@ -33,6 +33,12 @@ struct error *unwind_maps_new(const struct bpf_object *obj, struct run_names *na
 void unwind_maps_free(struct unwind_maps *u);
 DEFINE_FREEP(struct unwind_maps, unwind_maps_free)
 
+/*
+ * Loads the tables of a process before programs sample it. One that has ended, or of which we
+ * cannot tell whether it has run another program since, has them when it is sampled.
+ */
+struct error *unwind_maps_load(struct unwind_maps *u, uint32_t pid);
+
 /* Readable when programs ask for tables. */
 int unwind_maps_fd(const struct unwind_maps *u);
 /* Loads what was asked for. */

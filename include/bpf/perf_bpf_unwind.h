@@ -17,7 +17,8 @@
  * has mapped into a table, from .eh_frame (or .debug_frame), which has for each address the rule
  * that leads from a frame to its caller. The program finds the mapping of an address, the row of
  * its table, and reads the return address and the saved frame pointer from the stack. Tables are
- * loaded when a process is first sampled: the program asks for them through a ring. Until they are
+ * loaded at the start for the processes of -p and -t, else when a process is first sampled: the
+ * program asks for them through a ring. Until they are
  * there, and in other loaders, stacks are those of bpf_get_stack(). Code without unwind
  * information, as of JIT compilers, is walked by its frame pointers.
  *
@@ -133,6 +134,9 @@ struct {
 struct task_struct___unwind {
 	void *stack, *mm;
 } __attribute__((preserve_access_index));
+struct mm_struct___unwind {
+	unsigned long start_stack;
+} __attribute__((preserve_access_index));
 #if defined(__TARGET_ARCH_arm64)
 struct user_pt_regs___unwind {
 	__u64 regs[31];
@@ -232,6 +236,13 @@ ___perf_bpf_unwind_find_task(struct perf_bpf_unwind_walk *walk, __u64 mm)
 		task = bpf_map_lookup_elem(&perf_bpf_unwind_tasks, &pid);
 		if (!task)
 			return 0;
+	}
+	if (!task->mm && task->stack) { /* loaded before the first sample */
+		const struct mm_struct___unwind *memory = (const void *)(unsigned long)mm;
+
+		if (BPF_CORE_READ(memory, start_stack) == task->stack)
+			task->mm = mm;
+		task->stack = 0;
 	}
 	if (task->mm != mm) { /* it has run execve(2), or is another process */
 		task->n = 0;

@@ -60,7 +60,8 @@ struct perf_bpf_unwind_mapping {
 };
 
 struct perf_bpf_unwind_process {
-	__u64 mm;	/* of the kernel: another one after execve(2) */
+	__u64 mm;	/* of the kernel: another one after execve(2); 0: not known yet */
+	__u64 stack;	/* mm->start_stack, if mm is not known */
 	__u64 asked;	/* CLOCK_MONOTONIC, ns: when its mappings were last asked for */
 	__u32 first, n; /* mappings; 0: not loaded yet */
 };

@@ -154,16 +154,26 @@ static void unescape_comm(const char *from, size_t len, char *comm, size_t room)
 	comm[n] = 0;
 }
 
-uint64_t sys_proc_start(const struct sys_roots *roots, pid_t pid)
+/* A field of /proc/PID/stat, behind the name, which may hold anything; 0: there is none. */
+static uint64_t stat_number(const struct sys_roots *roots, pid_t pid, int number)
 {
-	enum { FIRST = 3, START = 22 }; /* fields: what follows the name, which may hold anything */
 	_cleanup_free_ char *text = NULL;
 
 	error_free(sys_proc_read(roots, pid, "stat", &text, NULL));
 	char *at = text ? strrchr(text, ')') : NULL;
-	for (int field = FIRST; at && field <= START; field++)
+	for (int field = 3; at && field <= number; field++)
 		at = strchr(at + 1, ' ');
 	return at ? strtoull(at, NULL, 10) : 0;
+}
+
+uint64_t sys_proc_start(const struct sys_roots *roots, pid_t pid)
+{
+	return stat_number(roots, pid, 22);
+}
+
+uint64_t sys_proc_stack(const struct sys_roots *roots, pid_t pid)
+{
+	return stat_number(roots, pid, 28);
 }
 
 struct error *sys_proc_status(const struct sys_roots *roots, pid_t pid, pid_t tid,

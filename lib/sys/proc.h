@@ -49,6 +49,11 @@ struct sys_proc_status {
  * the other, the times differ. 0: not known.
  */
 uint64_t sys_proc_start(const struct sys_roots *roots, pid_t pid);
+/*
+ * Where its stack starts: the start_stack of the kernel's struct mm_struct, which execve(2) chooses
+ * anew. 0: not known, or not ours to know.
+ */
+uint64_t sys_proc_stack(const struct sys_roots *roots, pid_t pid);
 
 /* /proc/PID/task/TID/status; pid 0: /proc/TID/status. */
 struct error *sys_proc_status(const struct sys_roots *roots, pid_t pid, pid_t tid,

@@ -251,6 +251,65 @@ assert whole >= 20, whole
 assert count(lambda names: 'in_library' in names) - whole <= total - loaded"
 }
 
+# The tables of -p are loaded before the first sample, and not used for another program.
+test_tables_of_targets_are_loaded_first() {
+	need_root
+	burner
+	cat >pbt_target.c <<-'END'
+		#include "burn.h"
+		#include <stdio.h>
+		#include <unistd.h>
+		NOINLINE static void inner(int ms)
+		{
+			while (!is_over(ms))
+				;
+			sink++;
+		}
+		int main(int argc, char **argv)
+		{
+			char c;
+			fclose(fopen("ready", "w"));
+			if (read(0, &c, 1) == 1)
+				inner(300);
+			if (argc == 1)
+				execl(argv[0], argv[0], "again", NULL);
+			return 0;
+		}
+	END
+	gcc -O2 -fomit-frame-pointer -o pbt_target pbt_target.c || fail "it is not compiled"
+	mkfifo go
+	./pbt_target again <go &
+	target=$!
+	exec 9>go
+	soon test -e ready
+	"$PERF_BPF" run profile -e cpu-clock -F 999 --call-graph dwarf -p $target --json --verbose >json 2>log &
+	run=$!
+	soon grep -q "is attached" log
+	echo x >&9
+	wait $run || { cat log; fail "perf-bpf run profile fails"; }
+	wait $target
+	exec 9>&-
+	stacks "
+assert total >= 30 and not ends('were taken before'), m['note']
+assert count(lambda names: 'inner' in names and 'main' in names) >= 30, m['note']"
+	# It has run another program meanwhile.
+	rm ready
+	bash -c 'read -r; exec ./pbt_target again' <go &
+	target=$!
+	exec 9>go
+	"$PERF_BPF" run profile -e cpu-clock -F 999 --call-graph dwarf -p $target --json --verbose >json 2>log &
+	run=$!
+	soon grep -q "is attached" log
+	printf 'x\nx' >&9
+	wait $run || { cat log; fail "perf-bpf run profile fails"; }
+	wait $target
+	exec 9>&-
+	stacks "
+whole = count(lambda names: 'inner' in names and 'main' in names)
+assert whole >= 20, (whole, m['note'])
+assert count(lambda names: 'inner' in names) - whole <= total - loaded, m['note']"
+}
+
 test_static_programs() {
 	need_root
 	burner
