@@ -106,6 +106,8 @@ struct error *disasm_machine_new(const struct disasm_machine_opts *opts,
 	if (!m->reader)
 		return error_new(ENOTSUP, "cannot disassemble machine code of this architecture");
 	cs_err code = cs_open(m->reader->arch, m->reader->mode, &m->handle);
+	if (code == CS_ERR_MEM)
+		return error_nomem();
 	if (code)
 		return error_new(ENOTSUP, "capstone does not disassemble this machine's code: %s",
 				 cs_strerror(code));

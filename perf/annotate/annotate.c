@@ -301,7 +301,9 @@ static struct error *fill(struct annotator *a, const struct annotated_function *
 	TRY(set_events(a, af, out));
 	TRY(function_code_find(&a->files, opts.resolver, af->f, &code));
 	out->address = code.address;
-	return function_lines_add(&opts, af->f, &code, out);
+	TRY(function_lines_add(&opts, af->f, &code, out));
+	/* names and source lines that there was no memory for */
+	return resolver_error(opts.resolver);
 }
 
 struct error *annotator_function(struct annotator *a, size_t i, struct annotation *out)

@@ -115,7 +115,17 @@ bool source_lines_find(struct source_lines *lines, uint64_t address, const char 
 {
 	struct dwarf_image *image = open_image(lines);
 
-	return image && pb_dwarf_line_at(image, address, file, line);
+	const char *found = NULL;
+	uint32_t number = 0;
+	struct error *err = image ? pb_dwarf_line_at(image, address, &found, &number) : NULL;
+
+	lines->no_memory |= err && err->code == ENOMEM;
+	error_free(err);
+	if (!found)
+		return false;
+	*file = found;
+	*line = number;
+	return true;
 }
 
 bool source_lines_exist(struct source_lines *lines)

@@ -409,10 +409,10 @@ static bool has_prefix(const char *s, const char *prefix)
 /*
  * Build-ids that the header's table gives by file name; it grows while a pipe is read. *unsure: the
  * table has several for the name (one path in two mount namespaces) and does not say which is
- * whose.
+ * whose. *out: NULL, there is none. false: no memory.
  */
-static const struct data_build_id *header_build_id(struct session *s, const char *path,
-						   bool *unsure)
+static bool header_build_id(struct session *s, const char *path, const struct data_build_id **out,
+			    bool *unsure)
 {
 	struct maps_state *m = &s->maps;
 
@@ -427,11 +427,12 @@ static const struct data_build_id *header_build_id(struct session *s, const char
 		if (old && (!other || b->size != other->size || memcmp(b->id, other->id, b->size)))
 			value = SEVERAL_BUILD_IDS;
 		if (!strmap_put(&m->build_ids, b->filename, value))
-			break;
+			return false;
 	}
 	void *found = strmap_get(&m->build_ids, path);
 	*unsure = found == SEVERAL_BUILD_IDS;
-	return found && !*unsure ? &s->header.build_ids[(size_t)found - 1] : NULL;
+	*out = found && !*unsure ? &s->header.build_ids[(size_t)found - 1] : NULL;
+	return true;
 }
 
 static bool dso_id_equal(const struct dso_id *a, const struct dso_id *b)
@@ -475,6 +476,10 @@ static struct dso *dso_get(struct session *s, enum dso_kind kind, const char *pa
 	for (struct dso_node *d = first; d; d = d->same_hash)
 		if (d->pub.kind == kind && dso_id_equal(&d->id, id) && !strcmp(d->pub.path, path))
 			return &d->pub;
+	const struct data_build_id *b = NULL;
+	bool unsure = false;
+	if (!id->build_id_size && !header_build_id(s, path, &b, &unsure))
+		return NULL;
 	size_t path_size = strlen(path) + 1, name_size = strlen(short_name) + 1;
 	struct dso_node *d = calloc(1, sizeof(*d) + path_size + name_size);
 	if (!d || !u64map_put(&m->dsos, key, d)) {
@@ -495,8 +500,7 @@ static struct dso *dso_get(struct session *s, enum dso_kind kind, const char *pa
 	d->pub.maj = id->maj;
 	d->pub.min = id->min;
 	d->pub.ino = id->ino;
-	const struct data_build_id *b =
-		id->build_id_size ? NULL : header_build_id(s, path, &d->pub.build_id_unsure);
+	d->pub.build_id_unsure = unsure;
 	d->pub.build_id_size = b ? b->size : id->build_id_size;
 	memcpy(d->pub.build_id, b ? b->id : id->build_id, d->pub.build_id_size);
 	return &d->pub;

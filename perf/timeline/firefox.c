@@ -138,11 +138,13 @@ static uint32_t string_of(struct firefox *f, const char *text)
 	if (found)
 		return (uint32_t)(found - 1);
 	const char **string = vec_push(&f->strings);
+	/* also the one that cannot be found is written, with the others */
+	if (string)
+		*string = text;
 	if (!string || !strmap_put(&f->strings_by_text, text, (void *)(uintptr_t)f->strings.n)) {
 		f->w.out->failed = true;
 		return 0;
 	}
-	*string = text;
 	return (uint32_t)(f->strings.n - 1);
 }
 

@@ -347,7 +347,10 @@ struct error *timeline_perfetto(const struct timeline *t, struct strbuf *out)
 		else
 			add_cpu_sample(&p, s);
 	}
-	out->failed |= strbuf_failed(&p.packet);
+	/* also of one that is empty for that, and was not added */
+	out->failed |= strbuf_failed(&p.packet) || strbuf_failed(&p.message) ||
+		       strbuf_failed(&p.inner) || strbuf_failed(&p.interned) ||
+		       strbuf_failed(&p.list);
 	u64map_deinit(&p.mappings);
 	free(p.funcs);
 	free(p.frames);

@@ -162,8 +162,11 @@ static bool add_thread(struct timeline *t, const struct sample *sample, const st
 	struct timeline_thread *at = &t->threads.v[*index];
 	at->pid = sample->pid;
 	at->tid = sample->tid;
-	at->comm = keep_text(t, thread ? thread->comm : "");
-	return at->comm;
+	const char *comm = keep_text(t, thread ? thread->comm : "");
+	/* what there is without memory for more is still written */
+	if (comm || !at->comm)
+		at->comm = comm ? comm : "";
+	return comm;
 }
 
 /* ---- a sample ---- */

@@ -156,10 +156,10 @@ struct dwarf_line {
 };
 /*
  * The source line of the code at an address of the ELF file. The path is as the line table has it,
- * and belongs to the image. false: not known.
+ * and belongs to the image; NULL: not known. ENOMEM: it may be known.
  */
-bool pb_dwarf_line_at(struct dwarf_image *image, uint64_t address, const char **file,
-		      uint32_t *line);
+struct error *pb_dwarf_line_at(struct dwarf_image *image, uint64_t address, const char **file,
+			       uint32_t *line);
 
 /* A function that has the code at an address, or has it by a copy that is inlined there. */
 struct dwarf_frame {

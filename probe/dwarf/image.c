@@ -24,6 +24,8 @@ struct error *dw_error(const struct dwarf_image *image, const char *fmt, ...)
 	const char *why = dwarf_errmsg(-1);
 	va_list ap;
 
+	if (why && !strcmp(why, "out of memory")) /* the message of DWARF_E_NOMEM */
+		return error_nomem();
 	va_start(ap, fmt);
 	struct error *err = error_vnew(EBADMSG, fmt, ap);
 	va_end(ap);
@@ -204,25 +206,35 @@ struct error *pb_dwarf_image_open(const char *path, const struct dwarf_opts *giv
 	image->dwfl = dwfl_begin(&image->callbacks);
 	if (!image->dwfl)
 		return error_nomem();
+	/* libdw and libelf go on without what they have no memory for: a section, a table */
+	errno = 0;
 	dwfl_report_begin(image->dwfl);
 	/* It takes the descriptor when it went well. */
 	image->module = image->is_rel
 				? dwfl_report_offline(image->dwfl, "image", image->path, fd)
 				: dwfl_report_elf(image->dwfl, "image", image->path, fd, 0, false);
 	if (!image->module)
-		return error_at(error_new(EBADMSG, "not a valid ELF file: %s", dwfl_errmsg(-1)),
-				"%s", image->path);
+		return errno == ENOMEM ? error_nomem()
+				       : error_at(error_new(EBADMSG, "not a valid ELF file: %s",
+							    dwfl_errmsg(-1)),
+						  "%s", image->path);
 	const int own = steal_fd(&fd);
 	dwfl_report_end(image->dwfl, NULL, NULL);
 	dwfl_module_info(image->module, &userdata, NULL, NULL, NULL, NULL, NULL, NULL);
 	*userdata = image;
 
 	GElf_Addr main_bias = 0;
-	if (!dwfl_module_getelf(image->module, &main_bias))
+	const bool is_elf = dwfl_module_getelf(image->module, &main_bias);
+	if (errno == ENOMEM)
+		return error_nomem();
+	if (!is_elf)
 		return error_at(error_new(EBADMSG, "not a valid ELF file: %s", dwfl_errmsg(-1)),
 				"%s", image->path);
 	TRY(split_prepare(image));
+	errno = 0;
 	image->dw = split_getdwarf(image, own);
+	if (errno == ENOMEM)
+		return error_nomem();
 	if (!image->dw) {
 		const char *why = dwfl_errmsg(-1);
 

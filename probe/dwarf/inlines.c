@@ -363,7 +363,10 @@ struct error *pb_dwarf_frames_at(struct dwarf_image *image, uint64_t address,
 	uint32_t at = low ? f->segments.v[low - 1].copy : NO_COPY;
 
 	frames[0] = (struct dwarf_frame){0};
-	pb_dwarf_line_at(image, address, &frames[0].file, &frames[0].line);
+	struct error *err = pb_dwarf_line_at(image, address, &frames[0].file, &frames[0].line);
+	if (err && err->code == ENOMEM)
+		return err;
+	error_free(err);
 	for (; at != NO_COPY && made + 1 < DWARF_MAX_FRAMES; at = f->copies.v[at].parent) {
 		Dwarf_Die *die = &f->copies.v[at].die;
 

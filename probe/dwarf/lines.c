@@ -16,7 +16,11 @@ struct error *lines_of(struct dwarf_image *image, Dwarf_Die *die, Dwarf_Lines **
 	*n = 0;
 	if (!die_unit_die(die, &unit) || !dwarf_hasattr(&unit, DW_AT_stmt_list))
 		return NULL;
-	if (dwarf_getsrclines(&unit, lines, n))
+	errno = 0;
+	const int failed = dwarf_getsrclines(&unit, lines, n);
+	if (errno == ENOMEM)
+		return error_nomem();
+	if (failed)
 		return dw_error(image, "in the line table of unit %#llx",
 				(unsigned long long)dwarf_dieoffset(&unit));
 	return NULL;
@@ -112,19 +116,18 @@ static struct error *find_line(struct dwarf_image *image, Dwarf_Addr address, Dw
 	return NULL;
 }
 
-bool pb_dwarf_line_at(struct dwarf_image *image, uint64_t address, const char **file,
-		      uint32_t *line)
+struct error *pb_dwarf_line_at(struct dwarf_image *image, uint64_t address, const char **file,
+			       uint32_t *line)
 {
 	Dwarf_Line *found = NULL;
-	_cleanup_error_ struct error *err = find_line(image, address - image->bias, &found);
-	const char *path = found ? dwarf_linesrc(found, NULL, NULL) : NULL;
 	int number;
 
-	if (err || !path || dwarf_lineno(found, &number) || number < 0)
-		return false;
-	*file = path;
-	*line = (uint32_t)number;
-	return true;
+	TRY(find_line(image, address - image->bias, &found));
+	const char *path = found ? dwarf_linesrc(found, NULL, NULL) : NULL;
+	const bool is_known = path && !dwarf_lineno(found, &number) && number >= 0;
+	*file = is_known ? path : NULL;
+	*line = is_known ? (uint32_t)number : 0;
+	return NULL;
 }
 
 char *line_source_path(Dwarf_Die *unit, const char *file)

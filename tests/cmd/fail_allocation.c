@@ -2,11 +2,15 @@
 /*
  * LD_PRELOAD: allocation number FAIL_ALLOCATION of the process, counted from 1, fails; no other one
  * does. The count of all is written to the file FAIL_ALLOCATION_COUNT. Its children are left alone.
+ * Of a process that ends by SIGSEGV, standard error has the name of the binary whose code did it.
  */
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 /* glibc's own */
@@ -18,8 +22,25 @@ static unsigned long count, wanted; /* of this process */
 static int count_fd = -1;
 static pid_t self;
 
+static void on_fault(int sig, siginfo_t *info, void *ctx)
+{
+	const ucontext_t *uc = ctx;
+#if defined(__x86_64__)
+	void *at = (void *)uc->uc_mcontext.gregs[REG_RIP];
+#elif defined(__aarch64__)
+	void *at = (void *)uc->uc_mcontext.pc;
+#endif
+	Dl_info where;
+
+	(void)info;
+	dprintf(2, "SIGSEGV in %s\n",
+		dladdr(at, &where) && where.dli_fname ? where.dli_fname : "?");
+	signal(sig, SIG_DFL);
+}
+
 __attribute__((constructor)) static void begin(void)
 {
+	const struct sigaction fault = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO};
 	const char *number = getenv("FAIL_ALLOCATION");
 
 	const char *file = getenv("FAIL_ALLOCATION_COUNT");
@@ -29,6 +50,7 @@ __attribute__((constructor)) static void begin(void)
 	self = getpid();
 	wanted = number ? strtoul(number, NULL, 10) : 0;
 	unsetenv("LD_PRELOAD");
+	sigaction(SIGSEGV, &fault, NULL);
 	count = 0;
 }
 

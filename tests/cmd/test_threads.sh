@@ -198,4 +198,28 @@ test_threads_started_meanwhile() {
 	skip "the recorder is too quick"
 }
 
+# bounded COMMAND...: it ends well, with at most 512 MB, and writes to out and err
+bounded() {
+	"$SRC/tests/cmd/limited.py" status "$@" >out 2>err || fail "'$*': $(tail -3 err)"
+	assert_equal "$(cat status)" 0
+}
+
+# A recording of 100,000 threads: each has its name and its samples.
+test_recording_of_100000() {
+	"$SRC/tests/cmd/threads_recording.py" 100000 >t.data
+	awk 'BEGIN { for (i = 0; i < 100000; i++) print "t" i % 1000, 100000 + i, 1 + i % 3 }' >want
+	bounded "$PERF_BPF" script -F comm,tid -i t.data
+	awk '{ n[$1 " " $2]++ } END { for (k in n) print k, n[k] }' out | sort >got
+	sort want | cmp -s got - || fail "script: other samples: $(sort want | diff - got | head -3)"
+	bounded "$PERF_BPF" report --stdio -n --sort comm -i t.data
+	awk '/^ .*% / { print $3, $2 }' out | sort >got
+	awk '{ n[$1] += $3 } END { for (k in n) print k, n[k] }' want | sort | cmp -s got - ||
+		fail "report: other counts: $(head -3 got)"
+	bounded "$PERF_BPF" report --stdio -n --sort tid -i t.data
+	assert_equal "$(awk '/^ .*% / { n += $2 } END { print n }' out)" 199999
+	assert_equal "$(grep -c '^ .*% ' out)" 100000
+	bounded "$PERF_BPF" report --tasks -i t.data
+	assert_equal "$(grep -cw 't[0-9]*' out)" 100000
+}
+
 run_tests
