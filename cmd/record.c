@@ -71,6 +71,7 @@ enum {
 	OPT_SAMPLE_MEM_INFO,
 	OPT_DRY_RUN,
 	OPT_SYNTH,
+	OPT_THREADS,
 };
 
 static const struct argp_option options[] = {
@@ -139,6 +140,10 @@ static const struct argp_option options[] = {
 	{"mmap-pages", 'm', "PAGES", 0, "Ring size in pages, or a size such as 512K or 4M"},
 	{"mmap-flush", OPT_MMAP_FLUSH, "SIZE", 0,
 	 "Do not read a ring that has fewer bytes, until the end; at most a quarter of the ring"},
+	{"threads", OPT_THREADS, "SPEC", OPTION_ARG_OPTIONAL,
+	 "Write a directory, a file for each ring, by a thread for each cpu (default), core, "
+	 "package "
+	 "or numa node, or RINGS/RUNS:... (lists of CPUs)"},
 	{"overwrite", OPT_OVERWRITE, NULL, 0,
 	 "Keep the last samples in the rings, which are overwritten, and write them at the end, or "
 	 "when --switch-output begins a new file"},
@@ -394,6 +399,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPT_SAMPLE_MEM_INFO:
 		o->sample_type |= PERF_SAMPLE_DATA_SRC;
+		return 0;
+	case OPT_THREADS:
+		o->threads = arg ? arg : "cpu";
 		return 0;
 	case OPT_SYNTH:
 		err = record_synth_parse(arg, o);
@@ -741,6 +749,11 @@ int cmd_record(int argc, char **argv)
 	o->say = args.quiet ? NULL : say;
 	if (o->switch_output.max_files && !o->switch_output.by)
 		return cmd_fail(error_usage("--switch-max-files needs --switch-output"));
+	if (o->threads && (o->switch_output.by || o->per_thread || args.timestamp_filename)) {
+		vec_deinit(&args.list);
+		return cmd_fail(error_usage("--threads cannot be used with --switch-output, "
+					    "--per-thread or --timestamp-filename"));
+	}
 	if (args.latency && o->all_cpus)
 		return cmd_fail(error_usage("--latency: the latency of a whole machine is not "
 					    "defined; record a command or processes"));

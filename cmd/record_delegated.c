@@ -30,8 +30,8 @@ static struct error *check_options(const struct record_opts *o)
 		option = "--call-graph and the options of samples";
 	else if (o->switch_output.by)
 		option = "--switch-output";
-	else if (o->overwrite || o->tail_synthesize)
-		option = "--overwrite or --tail-synthesize";
+	else if (o->overwrite || o->tail_synthesize || o->threads)
+		option = "--overwrite, --tail-synthesize or --threads";
 	else if (o->all_cgroups || o->namespaces || o->per_thread || o->mmap_pages)
 		option = "--all-cgroups, --namespaces, --per-thread or -m";
 	if (!option)

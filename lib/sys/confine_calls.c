@@ -338,6 +338,9 @@ static const struct call_rule rules[] = {
 	/* no processes: clone3, whose flags the filter cannot see, has none */
 	{CONFINE_THREAD, SYS_clone, BITS_SET, 0, CLONE_VM | CLONE_SIGHAND | CLONE_THREAD, NULL},
 
+	/* of the calling thread */
+	{CONFINE_THREAD, SYS_sched_setaffinity, IS_NULL, 0, 0, NULL},
+
 	CALL(CONFINE_AGAIN, capset),
 	CALL(CONFINE_AGAIN, seccomp),
 	{CONFINE_AGAIN, NR_LANDLOCK_CREATE_RULESET, ANY, 0, 0, NULL},

@@ -170,6 +170,7 @@ struct path_walk {
 	const char *path; /* the whole */
 	int dir_fd;
 	unsigned links;
+	bool takes_dir; /* the last component may be a directory */
 	char left[PATH_MAX];
 };
 
@@ -229,13 +230,14 @@ static bool is_magic(const struct path_walk *w)
 static struct error *find_last(const struct path_walk *w, const struct stat *st,
 			       struct output_path *out)
 {
-	if (S_ISDIR(st->st_mode))
+	if (S_ISDIR(st->st_mode) && !w->takes_dir)
 		return cannot_write(w, EISDIR);
 	if (S_ISFIFO(st->st_mode) && !out->is_magic && !user_is_trusted(st->st_uid))
 		return error_new(EPERM, "cannot write '%s': the FIFO belongs to user %u", w->path,
 				 (unsigned)st->st_uid);
 	out->exists = true;
-	out->is_special = out->is_magic || !S_ISREG(st->st_mode);
+	out->is_dir = S_ISDIR(st->st_mode);
+	out->is_special = out->is_magic || (!S_ISREG(st->st_mode) && !out->is_dir);
 	out->is_ours = st->st_uid == geteuid();
 	out->mode = st->st_mode & 0777;
 	return NULL;
@@ -291,16 +293,29 @@ static struct error *walk_path(struct path_walk *w, struct output_path *out)
 	return NULL;
 }
 
-struct error *output_find(const char *path, struct output_path *out)
+static struct error *find(struct path_walk *w, struct output_path *out)
 {
-	struct path_walk w = {.path = path, .dir_fd = -1};
 	struct output_path found = {.dir_fd = -1};
-	struct error *err = walk_path(&w, &found);
+	struct error *err = walk_path(w, &found);
 
-	closep(&w.dir_fd);
+	closep(&w->dir_fd);
 	if (!err)
 		*out = found;
 	return err;
+}
+
+struct error *output_find(const char *path, struct output_path *out)
+{
+	struct path_walk w = {.path = path, .dir_fd = -1};
+
+	return find(&w, out);
+}
+
+struct error *output_find_dir(const char *path, struct output_path *out)
+{
+	struct path_walk w = {.path = path, .dir_fd = -1, .takes_dir = true};
+
+	return find(&w, out);
 }
 
 void output_path_deinit(struct output_path *out)

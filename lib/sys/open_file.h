@@ -58,6 +58,7 @@ struct output_path {
 	char name[256]; /* in dir_fd; never a symbolic link, unless is_magic */
 	bool exists;
 	bool is_special; /* a pipe, a terminal or another device, a socket: written in place */
+	bool is_dir;	 /* of output_find_dir() */
 	bool is_magic;	 /* of procfs: what a process has open (/dev/stdout leads there) */
 	bool is_ours;	 /* the caller owns it */
 	mode_t mode;	 /* its permissions */
@@ -69,6 +70,8 @@ struct output_path {
  * way, or the FIFO, belongs to another user; EISDIR: it is a directory; ELOOP: more than 40 links.
  */
 struct error *output_find(const char *path, struct output_path *out);
+/* The same where a directory is to be: what exists may be one. */
+struct error *output_find_dir(const char *path, struct output_path *out);
 void output_path_deinit(struct output_path *out);
 #define _cleanup_output_path_ _cleanup_(output_path_deinit)
 

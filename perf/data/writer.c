@@ -79,7 +79,7 @@ struct feature {
 struct data_writer {
 	char *path;
 	int fd;
-	bool pipe, started, finished, is_ending;
+	bool pipe, started, finished, is_ending, is_part, is_spoilt;
 	uint64_t max_size;
 	int zstd_level;
 	bool compressed2;
@@ -258,6 +258,7 @@ struct error *data_writer_open_fd(const char *path, int *fd, const struct data_w
 		w->max_size = opts->max_size;
 		w->zstd_level = opts->zstd_level;
 		w->compressed2 = opts->compressed2;
+		w->is_part = opts->is_part;
 		w->mmap_len = opts->mmap_len;
 	}
 	if (w->fd < 0 || fstat(w->fd, &st))
@@ -389,7 +390,7 @@ static const uint64_t checkpoint_features =
 	1ull << DATA_TRACING_DATA | 1ull << DATA_HOSTNAME | 1ull << DATA_OSRELEASE |
 	1ull << DATA_ARCH | 1ull << DATA_NRCPUS | 1ull << DATA_CMDLINE | 1ull << DATA_EVENT_DESC |
 	1ull << DATA_BPF_PROG_INFO | 1ull << DATA_BPF_BTF | 1ull << DATA_CLOCKID |
-	1ull << DATA_COMPRESSED;
+	1ull << DATA_DIR_FORMAT | 1ull << DATA_COMPRESSED;
 
 /*
  * The table: where each feature of a set is in the file, the lowest bit first. An unfinished
@@ -487,8 +488,10 @@ static struct error *pipe_start(struct data_writer *w)
 
 struct error *data_writer_start(struct data_writer *w)
 {
-	TRY(own_features(w));
-	TRY(w->pipe ? pipe_start(w) : file_start(w));
+	if (!w->is_part) {
+		TRY(own_features(w));
+		TRY(w->pipe ? pipe_start(w) : file_start(w));
+	}
 	w->started = true;
 	return NULL;
 }
@@ -617,8 +620,19 @@ static struct error *write_checkpoint(struct data_writer *w)
 	return NULL;
 }
 
+/* A part is whole up to here. */
+static struct error *part_save(struct data_writer *w)
+{
+	if (w->failed)
+		return failed_again(w);
+	w->checkpoint = w->pos;
+	return NULL;
+}
+
 struct error *data_writer_round(struct data_writer *w)
 {
+	if (w->is_part)
+		return part_save(w);
 	if (w->pos == w->checkpoint)
 		return w->failed ? failed_again(w) : NULL;
 	strbuf_reset(&w->scratch);
@@ -628,6 +642,8 @@ struct error *data_writer_round(struct data_writer *w)
 
 struct error *data_writer_save(struct data_writer *w)
 {
+	if (w->is_part)
+		return part_save(w);
 	if (w->pos == w->checkpoint || w->pipe)
 		return w->failed ? failed_again(w) : NULL;
 	strbuf_reset(&w->scratch);
@@ -658,12 +674,16 @@ struct error *data_writer_finish(struct data_writer *w)
 {
 	if (w->finished || !w->started)
 		return NULL;
-	const bool unfinished = w->failed;
+	const bool unfinished = w->failed || w->is_spoilt;
 
 	w->finished = true;
 	if (w->pipe)
 		return NULL;
-	if (unfinished) {
+	if (w->is_part) /* what is behind the checkpoint is not whole */
+		return unfinished && ftruncate(w->fd, (off_t)w->checkpoint)
+			       ? fail(w, errno, "cannot truncate")
+			       : NULL;
+	if (w->failed) {
 		/* Back to the last round; there may be room for the features now. */
 		_cleanup_error_ struct error *first = w->failed;
 		w->failed = NULL;
@@ -680,6 +700,11 @@ struct error *data_writer_finish(struct data_writer *w)
 	if (err && ftruncate(w->fd, (off_t)w->checkpoint))
 		return err; /* what stands behind the checkpoint does no harm */
 	return err;
+}
+
+void data_writer_spoil(struct data_writer *w)
+{
+	w->is_spoilt = true;
 }
 
 void data_writer_free(struct data_writer *w)

@@ -39,6 +39,7 @@ struct data_writer_opts {
 	uint64_t max_size; /* data_writer_is_full() from this many bytes on; 0: no limit */
 	int zstd_level;	   /* 1 … 22: compress records; 0: do not */
 	bool compressed2;  /* COMPRESSED2 records, for perf 6.16 and newer, not COMPRESSED */
+	bool is_part;	   /* records only: a file data.N of a directory, see DATA_DIR_FORMAT */
 	uint32_t mmap_len; /* bytes of a ring, for the COMPRESSED feature; 0: 512 KiB */
 };
 
@@ -97,6 +98,8 @@ struct error *data_writer_round(struct data_writer *w);
 /* What was written so far now survives a kill; it does not end a round. */
 struct error *data_writer_save(struct data_writer *w);
 
+/* What another file of the recording should have is missing: finish leaves this one unfinished. */
+void data_writer_spoil(struct data_writer *w);
 /* Writes the rest of the features and the final header. Safe after an error. */
 struct error *data_writer_finish(struct data_writer *w);
 

@@ -43,11 +43,20 @@ static struct error *on_return(void *ctx, unsigned cpu)
 		return error_nomem();
 	for (size_t i = 0; i < rec->events.n; i++)
 		first[i] = rec->events.v[i].fds.n;
-	TRY(events_open_again(rec, (int)cpu));
-	TRY(new_ids_write(rec, first));
+	threads_hold(rec);
+	struct error *err = events_open_again(rec, (int)cpu);
+	if (!err)
+		err = new_ids_write(rec, first);
+	vec_for_each (ring, &rec->rings)
+		if (!err && ring->is_threads && ring->cpu == (int)cpu && ring->fds.n) {
+			ring->polled_fd = ring->fds.n - 1;
+			ring->polled = true;
+		}
+	threads_release(rec);
+	TRY(err);
 	vec_for_each (ring, &rec->rings)
 		if (ring->cpu == (int)cpu && ring->fds.n && !ring->overwritten &&
-		    (!rec->is_live || rec->on_ready))
+		    !ring->is_threads && (!rec->is_live || rec->on_ready))
 			TRY(ring_watch(rec, ring, ring->fds.n - 1));
 	return NULL;
 }

@@ -178,7 +178,8 @@ bool record_see(struct recording *rec, const struct perf_ring *ring, uint64_t at
 }
 
 /* *left: it has too little to be read now. */
-static struct error *drain(struct recording *rec, struct cpu_ring *cpu_ring, bool *any, bool *left)
+struct error *cpu_ring_drain(struct recording *rec, struct cpu_ring *cpu_ring, bool *any,
+			     bool *left)
 {
 	struct perf_ring *ring = &cpu_ring->ring;
 	struct iovec iov[2];
@@ -213,6 +214,20 @@ static struct error *drain(struct recording *rec, struct cpu_ring *cpu_ring, boo
 	return NULL;
 }
 
+static struct error *drain_to_its_file(struct recording *rec, struct cpu_ring *ring, bool *any,
+				       bool *left)
+{
+	struct data_writer *const writer = rec->writer;
+
+	if (ring->part)
+		rec->writer = ring->part;
+	struct error *err = cpu_ring_drain(rec, ring, any, left);
+	if (!err && ring->part)
+		err = data_writer_save(ring->part);
+	rec->writer = writer;
+	return err;
+}
+
 struct error *rings_drain(struct recording *rec, bool *any)
 {
 	struct cpu_ring *ring;
@@ -222,9 +237,9 @@ struct error *rings_drain(struct recording *rec, bool *any)
 	vec_for_each (ring, &rec->rings) {
 		uint64_t before = rec->samples;
 
-		if (ring->overwritten)
+		if (ring->overwritten || threads_read(rec, ring))
 			continue;
-		struct error *err = drain(rec, ring, any, &left);
+		struct error *err = drain_to_its_file(rec, ring, any, &left);
 
 		if (err) {
 			rec->samples = before; /* they are in the ring still */

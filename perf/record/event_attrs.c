@@ -542,7 +542,7 @@ struct error *events_configure(struct recording *rec)
 	vec_for_each (event, &rec->events)
 		rec->result.overwrites |= is_overwritten(rec, event);
 	listed |= rec->result.overwrites;
-	rec->no_rounds = rec->result.overwrites || rec->opts.tail_synthesize;
+	rec->no_rounds = rec->result.overwrites || rec->opts.tail_synthesize || rec->opts.threads;
 	event = event_new(rec, EVENT_TRACKING, "dummy:HG");
 	if (!event)
 		return error_nomem();

@@ -19,6 +19,9 @@
  *	overwrite.c	rings that the kernel overwrites, to the file
  *	live_events.c	the same without a file
  *	passed_events.c	events that one process opens and another one records
+ *	directory.c	--threads: the directory and its files
+ *	threads.c	the threads that read the rings
+ *	thread_spec.c	which threads, and where they run
  *	enable_times.c	when events are enabled
  *	switch_output.c	one file after the other
  *	control.c	commands from another process
@@ -130,6 +133,8 @@ struct record_object {
 };
 
 struct cpu_ring {
+	struct data_writer *part; /* the file data.N that it goes to; NULL: the whole recording */
+	bool is_threads;	  /* a thread of threads.c reads it */
 	struct perf_ring ring;
 	struct recording *rec;
 	int cpu;	  /* -1: it is of one thread */
@@ -180,8 +185,11 @@ struct record_switching {
 	uint64_t bytes;		  /* of the files before */
 };
 
+struct record_threads;
+
 struct recording {
 	struct record_opts opts;
+	struct record_threads *threads; /* NULL: one thread reads all rings */
 	const struct sys_roots *roots;
 	const struct log *log;
 	pid_t self;
@@ -205,6 +213,7 @@ struct recording {
 	bool no_lost;			  /* the kernel knows no PERF_FORMAT_LOST */
 	bool no_rounds;	      /* the file has records that are older than those before */
 	uint64_t drain_least; /* what rings have less of is left there */
+	uint64_t part_bytes;  /* in files data.N */
 	struct data_writer *writer;
 	struct buildid_process *copier; /* NULL: files are not copied */
 	struct program_store *programs; /* NULL: loads of BPF programs are not announced to us */
@@ -403,6 +412,37 @@ bool record_see(struct recording *rec, const struct perf_ring *ring, uint64_t at
 		const struct perf_event_header *header);
 /* After a failure to write: what the last round and the rings held is lost. */
 void rings_count_unwritten(struct recording *rec);
+
+/* Without overwritten rings. rec->writer gets it; *left: it had too little, see drain_least. */
+struct error *cpu_ring_drain(struct recording *rec, struct cpu_ring *ring, bool *any, bool *left);
+
+/* directory.c: creates the directory; the recording's writer is that of its file data. */
+struct error *directory_begin(struct recording *rec);
+/* Completes the files of the rings; failed: what is not whole in them is removed. */
+struct error *directory_end(struct recording *rec, bool failed);
+
+/* thread_spec.c: which CPUs' rings a thread reads, and on which CPUs it runs. */
+struct thread_spec {
+	struct sys_cpus rings, runs;
+};
+struct thread_specs {
+	VEC(struct thread_spec) v;
+};
+struct error *thread_specs_find(const struct recording *rec, struct thread_specs *out);
+void thread_specs_deinit(struct thread_specs *specs);
+
+/* threads.c: before privileges are dropped, and once they are. */
+struct error *threads_prepare(struct recording *rec);
+struct error *threads_start(struct recording *rec);
+/* What they have counted so far. */
+void threads_collect(struct recording *rec);
+/* They have read all that there was when they were told; the first error of one. */
+struct error *threads_stop(struct recording *rec);
+void threads_free(struct record_threads *threads);
+/* In between no thread reads a ring, and the recording can be changed. */
+void threads_hold(struct recording *rec);
+void threads_release(struct recording *rec);
+bool threads_read(const struct recording *rec, const struct cpu_ring *ring);
 
 /* overwrite.c: what the rings have that the kernel overwrites, in the order of time. */
 struct error *overwritten_drain(struct recording *rec);

@@ -112,7 +112,13 @@ static struct error *drain(struct recording *rec, struct cpu_ring *cpu_ring)
 	const uint64_t before = rec->samples;
 
 	TRY(keep(cpu_ring, &kept));
+	struct data_writer *const writer = rec->writer;
+	if (cpu_ring->part)
+		rec->writer = cpu_ring->part;
 	struct error *err = write_kept(rec, &kept);
+	if (!err && cpu_ring->part)
+		err = data_writer_save(cpu_ring->part);
+	rec->writer = writer;
 	if (err) {
 		rec->samples = before; /* they are in the ring still */
 		return err;

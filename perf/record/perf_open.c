@@ -391,6 +391,7 @@ void rings_close(struct recording *rec)
 	vec_for_each (ring, &rec->rings) {
 		perf_ring_deinit(&ring->ring);
 		vec_deinit(&ring->fds);
+		data_writer_free(ring->part);
 	}
 	vec_deinit(&rec->rings);
 }
@@ -696,7 +697,7 @@ static struct error *open_cgroup(struct recording *rec, int cgroup)
 	return make_ready(rec);
 }
 
-struct error *events_open_cgroup(struct recording *rec, int cgroup)
+static struct error *open_events_of(struct recording *rec, int cgroup)
 {
 	_cleanup_free_ size_t *first = calloc(rec->events.n, sizeof(*first));
 
@@ -706,6 +707,14 @@ struct error *events_open_cgroup(struct recording *rec, int cgroup)
 		first[i] = rec->events.v[i].fds.n;
 	TRY(open_all_again(rec, open_cgroup, cgroup));
 	return new_ids_write(rec, first);
+}
+
+struct error *events_open_cgroup(struct recording *rec, int cgroup)
+{
+	threads_hold(rec);
+	struct error *err = open_events_of(rec, cgroup);
+	threads_release(rec);
+	return err;
 }
 
 /*
@@ -721,7 +730,7 @@ static struct error *empty_rings(struct recording *rec)
 	return rings_drain(rec, &any);
 }
 
-struct error *events_enable(struct recording *rec)
+static struct error *enable_all(struct recording *rec)
 {
 	struct event *event;
 
@@ -736,6 +745,14 @@ struct error *events_enable(struct recording *rec)
 	rec->enabled = true;
 	events_ready(rec);
 	return NULL;
+}
+
+struct error *events_enable(struct recording *rec)
+{
+	threads_hold(rec);
+	struct error *err = enable_all(rec);
+	threads_release(rec);
+	return err;
 }
 
 void events_disable(struct recording *rec)
@@ -757,7 +774,7 @@ static void pause_event(struct event *event)
 		error_free(sys_perf_disable(efd->fd));
 }
 
-struct error *events_pause(struct recording *rec)
+static struct error *pause_all(struct recording *rec)
 {
 	struct event *event;
 
@@ -772,7 +789,15 @@ struct error *events_pause(struct recording *rec)
 	return NULL;
 }
 
-struct error *events_switch(struct recording *rec, const char *name, bool on, bool *found)
+struct error *events_pause(struct recording *rec)
+{
+	threads_hold(rec);
+	struct error *err = pause_all(rec);
+	threads_release(rec);
+	return err;
+}
+
+static struct error *switch_event(struct recording *rec, const char *name, bool on, bool *found)
 {
 	struct event *event;
 
@@ -789,6 +814,14 @@ struct error *events_switch(struct recording *rec, const char *name, bool on, bo
 			TRY(sys_perf_enable(event->fds.v[i].fd));
 	}
 	return NULL;
+}
+
+struct error *events_switch(struct recording *rec, const char *name, bool on, bool *found)
+{
+	threads_hold(rec);
+	struct error *err = switch_event(rec, name, on, found);
+	threads_release(rec);
+	return err;
 }
 
 struct error *record_pages_parse(const char *text, size_t page_size, size_t *pages)

@@ -131,7 +131,12 @@ struct record_opts {
 	/* A ring for each thread, and none for their children; not with all_cpus or cpus. */
 	bool per_thread;
 	bool no_buffering; /* write at every record */
-	bool overwrite;	   /* the rings keep the last samples, and are read at the end of a file */
+	/*
+	 * "cpu", "core", "package", "numa" or "RINGS/RUNS:..." (lists of CPUs): output is a
+	 * directory, with a file for each ring, which several threads write; NULL: one file.
+	 */
+	const char *threads;
+	bool overwrite; /* the rings keep the last samples, and are read at the end of a file */
 	bool tail_synthesize; /* what exists is recorded at the end of the file */
 	size_t mmap_pages;    /* 0: a good size within what may be locked */
 	uint64_t mmap_flush;  /* rings with fewer bytes are left alone until a file ends */

@@ -59,7 +59,7 @@ static struct error *watch_rings(struct recording *rec)
 	struct cpu_ring *ring;
 
 	vec_for_each (ring, &rec->rings)
-		if (!ring->overwritten)
+		if (!ring->overwritten && !ring->is_threads)
 			TRY(ring_watch(rec, ring, 0));
 	return NULL;
 }
@@ -99,10 +99,47 @@ static bool target_ended(struct recording *rec)
 	bool any = false;
 
 	vec_for_each (ring, &rec->rings)
-		any |= ring->polled;
+		any |= __atomic_load_n(&ring->polled, __ATOMIC_ACQUIRE);
 	if (rec->target.system_wide) /* a CPU without a ring is offline */
 		any = true;
 	return (!any && !loop_workload(rec->loop)) || wanted_ended(rec);
+}
+
+/* Of all files. */
+static bool is_full(const struct recording *rec)
+{
+	return rec->opts.max_size &&
+	       data_writer_bytes(rec->writer) + rec->part_bytes >= rec->opts.max_size;
+}
+
+static struct error *run_turns(struct recording *rec)
+{
+	bool any;
+
+	while (!loop_ended(rec->loop)) {
+		TRY(loop_turn(rec->loop, ROUND_MS));
+		if (loop_signal(rec->loop))
+			data_writer_end_soon(rec->writer);
+		if (!loop_ended(rec->loop) && target_ended(rec))
+			loop_end(rec->loop);
+		threads_collect(rec);
+		rec->drain_least = rec->opts.mmap_flush;
+		struct error *err = rings_drain(rec, &any);
+		rec->drain_least = 0;
+		TRY(err);
+		TRY(switch_see_event(rec));
+		strangers_find_if_due(rec);
+		if (rec->target.cgroups.n)
+			TRY(cgroups_find_new(rec));
+		if (switch_is_due(rec) && !loop_ended(rec->loop))
+			TRY(switch_output(rec));
+		if (is_full(rec)) {
+			log_warn(rec->log,
+				 "the file has reached --max-size: stopping the recording");
+			loop_end(rec->loop);
+		}
+	}
+	return NULL;
 }
 
 static struct error *run_loop(struct recording *rec)
@@ -114,28 +151,13 @@ static struct error *run_loop(struct recording *rec)
 	TRY(switch_begin(rec));
 	if (rec->programs)
 		TRY(program_store_start(rec->programs));
-	while (!loop_ended(rec->loop)) {
-		TRY(loop_turn(rec->loop, ROUND_MS));
-		if (loop_signal(rec->loop))
-			data_writer_end_soon(rec->writer);
-		if (!loop_ended(rec->loop) && target_ended(rec))
-			loop_end(rec->loop);
-		rec->drain_least = rec->opts.mmap_flush;
-		struct error *err = rings_drain(rec, &any);
-		rec->drain_least = 0;
-		TRY(err);
-		TRY(switch_see_event(rec));
-		strangers_find_if_due(rec);
-		if (rec->target.cgroups.n)
-			TRY(cgroups_find_new(rec));
-		if (switch_is_due(rec) && !loop_ended(rec->loop))
-			TRY(switch_output(rec));
-		if (data_writer_is_full(rec->writer)) {
-			log_warn(rec->log,
-				 "the file has reached --max-size: stopping the recording");
-			loop_end(rec->loop);
-		}
-	}
+	TRY(threads_start(rec));
+	struct error *err = run_turns(rec), *stopped = threads_stop(rec);
+	if (err)
+		error_free(stopped);
+	else
+		err = stopped;
+	TRY(err);
 	rec->result.signal = loop_signal(rec->loop);
 	rec->result.workload_ended = loop_workload_status(rec->loop, &rec->result.workload_status);
 	strangers_find(rec);
@@ -196,7 +218,7 @@ static struct error *writer_begin(struct recording *rec)
 {
 	int none = -1;
 
-	TRY(writer_open(rec, &none));
+	TRY(rec->opts.threads ? directory_begin(rec) : writer_open(rec, &none));
 	return writer_start(rec);
 }
 
@@ -248,6 +270,7 @@ static struct error *prepare(struct recording *rec)
 	TRY(events_configure(rec));
 	TRY(events_open(rec));
 	TRY(rings_open(rec));
+	TRY(threads_prepare(rec));
 	TRY(events_attach(rec));
 	events_warn_of_several(rec);
 	strangers_find(rec);
@@ -314,7 +337,14 @@ struct error *recording_run(struct recording *rec)
 			error_free(ledger_close(
 				rec)); /* for the last line; the file is closed to it */
 		}
-		end = data_writer_finish(rec->writer);
+		if (err)
+			data_writer_spoil(rec->writer);
+		end = directory_end(rec, err);
+		struct error *data = data_writer_finish(rec->writer);
+		if (end)
+			error_free(data);
+		else
+			end = data;
 		if (!end)
 			end = switch_end(rec);
 		if (err)
@@ -324,8 +354,8 @@ struct error *recording_run(struct recording *rec)
 	}
 	if (rec->loop)
 		loop_kill(rec->loop);
-	rec->result.bytes =
-		rec->switching.bytes + (rec->writer ? data_writer_bytes(rec->writer) : 0);
+	rec->result.bytes = rec->part_bytes + rec->switching.bytes +
+			    (rec->writer ? data_writer_bytes(rec->writer) : 0);
 	rec->result.losses = rec->losses.v;
 	rec->result.n_losses = rec->losses.n;
 	return err;
@@ -346,6 +376,8 @@ void recording_free(struct recording *rec)
 		return;
 	if (rec->loop && !rec->is_live)
 		loop_kill(rec->loop);
+	error_free(threads_stop(rec));
+	threads_free(rec->threads);
 	cpu_watch_free(rec->cpu_watch);
 	rings_close(rec);
 	vec_for_each (event, &rec->events)

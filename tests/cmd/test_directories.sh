@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
-# Recordings that are directories (perf record --threads).
+# Recordings that are directories: those of perf record --threads, and of our own.
 . "$(dirname "$0")/../tap.sh"
 
 TRACEFS=/sys/kernel/tracing
@@ -66,8 +66,10 @@ perf_records() {
 
 # assert_numbers READER DIR N: all calls, in order
 assert_numbers() {
+	local -a hex
 	"$1" script -i "$2" -F comm,trace >text 2>err || { cat err; fail "$2 cannot be read"; }
-	sed -n 's/ *pbt_numbers .*which: 0x0*7, who: 0x0*\([0-9a-f]*\).*/\1/p' text | while read -r n; do echo $((16#${n:-0})); done >numbers
+	mapfile -t hex < <(sed -n 's/ *pbt_numbers .*which: 0x0*7, who: 0x\([0-9a-f]*\).*/0x\1/p' text)
+	printf '%d\n' "${hex[@]}" >numbers
 	seq 0 $(($3 - 1)) | cmp - numbers || fail "$1: $(wc -l <numbers) calls, or another order"
 }
 
@@ -119,6 +121,103 @@ test_planted() {
 	mv t.dir/data there
 	ln -s ../there t.dir/data
 	expect_status 1 "$PERF_BPF" script -i t.dir
+}
+
+# record OPTION... -- COMMAND...: to t.dir
+record() {
+	"$PERF_BPF" record -N --threads="$1" -m 4M -e $EVENT -o t.dir "${@:2}" >out 2>record.err ||
+		{ sed 's/^/# | /' record.err; fail "record --threads=$*"; }
+	assert_contains record.err ', 0 lost)'
+}
+
+# assert_own N: all calls, in order, read by perf, too
+assert_own() {
+	assert_numbers "$PERF_BPF" t.dir "$1"
+	[ ! -s err ] || { cat err; fail "a warning"; }
+	[ -z "$PERF" ] || assert_numbers "$PERF" t.dir "$1"
+	assert_contains record.err "($1 samples"
+	# What the last line counts is what there is.
+	assert_equal "$(cat t.dir/data t.dir/data.* | wc -c)" "$(grep -oE '[0-9]+ bytes' record.err | cut -d ' ' -f 1)"
+}
+
+test_own() {
+	local cpus spec
+	need
+	for spec in cpu core package numa; do
+		record $spec -- ./pbt_numbers 3000
+		assert_own 3000
+	done
+	[ "$(stat -c %a t.dir)" = 700 ] || fail "others can read the directory"
+	record cpu -a -z -- ./pbt_numbers 3000
+	assert_own 3000
+	cpus=$(cat /sys/devices/system/cpu/online)
+	record "0/$cpus" --tail-synthesize -- ./pbt_numbers 1000
+	assert_own 1000
+	record "$cpus/0" --overwrite -- ./pbt_numbers 1000
+	assert_own 1000
+}
+
+# A thread for each CPU, which runs there; the workload ends when it has seen them.
+test_own_threads() {
+	local -a cpus
+	need
+	cat >see.sh <<-'END'
+		recorder=$1
+		shift
+		for cpu in "$@"; do
+			until grep -qx "Cpus_allowed_list:[[:space:]]$cpu" /proc/$recorder/task/*/status; do sleep 0.01; done
+		done
+	END
+	mapfile -t cpus < <(tr ',' '\n' </sys/devices/system/cpu/online | while IFS=- read -r a b; do seq "$a" "${b:-$a}"; done)
+	# shellcheck disable=SC2016
+	record cpu -- sh -c 'exec timeout 60 sh see.sh "$PPID" "$@"' sh "${cpus[@]}"
+}
+
+test_own_of_earlier() {
+	need
+	record cpu -- ./pbt_numbers 100
+	record cpu -- ./pbt_numbers 200
+	assert_numbers "$PERF_BPF" t.dir.old 100
+	record cpu -- ./pbt_numbers 300
+	assert_numbers "$PERF_BPF" t.dir.old 200
+	assert_own 300
+	touch t.dir.old/mine
+	expect_status 1 "$PERF_BPF" record --threads -e $EVENT -o t.dir -- touch ran
+	assert_contains err 'has other files than those of a recording'
+	[ ! -e ran ] && [ -e t.dir.old/mine ] || fail "something was recorded, or removed"
+	assert_own 300
+}
+
+# One error, and what fits can be read.
+test_own_disk_is_full() {
+	local n
+	need
+	mkdir disk
+	mount -t tmpfs -o size=600k tmpfs disk
+	expect_status 1 "$PERF_BPF" record -N --threads -m 4M -e $EVENT -o disk/t.dir -- ./pbt_numbers 20000
+	assert_equal "$(grep -c 'No space left' err)" 1
+	grep -qE 'disk/t.dir/data\.[0-9]+: cannot write' err || { cat err; fail "which file?"; }
+	expect_status 1 "$PERF_BPF" script -i disk/t.dir -F comm,trace
+	n=$(grep -c pbt_numbers out || true)
+	assert_contains err 'was not finished'
+	umount disk
+	[ "$n" -lt 20000 ] || fail "$n samples"
+}
+
+test_own_refused() {
+	need
+	local option
+	for option in --switch-output --per-thread --timestamp-filename; do
+		expect_status 2 "$PERF_BPF" record --threads -o t.dir $option -e $EVENT -- touch ran
+		assert_contains err '--threads'
+	done
+	expect_status 1 "$PERF_BPF" record --threads -o - -e $EVENT -- touch ran
+	assert_contains err '--threads does not work with a pipe'
+	for option in x 0 0/ 0/x 0/0:0/0 99999/0; do
+		expect_status 1 "$PERF_BPF" record --threads=$option -e $EVENT -o t.dir -- touch ran
+		assert_contains err "--threads=$option"
+	done
+	[ ! -e ran ] && [ ! -e t.dir ] || fail "something was recorded"
 }
 
 run_tests

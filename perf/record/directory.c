@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * --threads: the recording is a directory (perf/session/input_dir.c). Its file data has the header
+ * and what exists already, data.N the records of the N-th ring. All files are created before the
+ * privileges are dropped, since no file can be created after that. A ring that comes later, of a
+ * CPU that was offline, goes to data.
+ *
+ * An earlier recording stays as PATH.old, as that of a single file does. A directory of that name
+ * is removed if it has nothing but files of a recording.
+ */
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/sys/open_file.h"
+#include "perf/record/internal.h"
+
+#define DIR_VERSION 1
+
+static struct error *cannot(const struct recording *rec, const char *what)
+{
+	return error_at(error_errno(errno, "%s", what), "%s", rec->opts.output);
+}
+
+static bool is_ours(const char *name)
+{
+	const size_t n = strlen("data.");
+
+	return !strcmp(name, "data") || (!strncmp(name, "data.", n) && name[n] &&
+					 strspn(name + n, "0123456789") == strlen(name + n));
+}
+
+/* Nothing is removed if there is anything else in it. */
+static struct error *remove_old(const struct recording *rec, int dir_fd, const char *name)
+{
+	const int fd = openat(dir_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	const struct dirent *entry;
+	bool others = false;
+
+	if (!dir) {
+		if (fd >= 0)
+			close(fd);
+		/* it is a file, which a directory cannot replace */
+		return unlinkat(dir_fd, name, 0) && errno != ENOENT
+			       ? cannot(rec, "cannot remove the recording before the last one")
+			       : NULL;
+	}
+	while ((entry = readdir(dir)))
+		others |= strcmp(entry->d_name, ".") && strcmp(entry->d_name, "..") &&
+			  !is_ours(entry->d_name);
+	rewinddir(dir);
+	while (!others && (entry = readdir(dir)))
+		if (is_ours(entry->d_name))
+			unlinkat(fd, entry->d_name, 0);
+	closedir(dir);
+	if (others)
+		return error_hint(error_at(error_new(ENOTEMPTY,
+						     "'%s' has other files than those of "
+						     "a recording",
+						     name),
+					   "%s", rec->opts.output),
+				  "remove it");
+	return unlinkat(dir_fd, name, AT_REMOVEDIR)
+		       ? cannot(rec, "cannot remove the recording before the last one")
+		       : NULL;
+}
+
+static struct error *keep_old(const struct recording *rec, const struct output_path *out)
+{
+	_cleanup_free_ char *old = text_format("%s.old", out->name);
+
+	if (!old)
+		return error_nomem();
+	if (!out->exists)
+		return NULL;
+	TRY(remove_old(rec, out->dir_fd, old));
+	return renameat(out->dir_fd, out->name, out->dir_fd, old)
+		       ? cannot(rec, "cannot rename the earlier recording")
+		       : NULL;
+}
+
+static struct error *create(const struct recording *rec, int *dir)
+{
+	_cleanup_output_path_ struct output_path out = {.dir_fd = -1};
+
+	if (!strcmp(rec->opts.output, "-"))
+		return error_usage("--threads does not work with a pipe");
+	TRY(output_find_dir(rec->opts.output, &out));
+	if (out.is_special)
+		return error_usage("--threads: '%s' is not a file or directory", rec->opts.output);
+	TRY(keep_old(rec, &out));
+	if (mkdirat(out.dir_fd, out.name, 0700))
+		return cannot(rec, "cannot create the directory");
+	*dir = openat(out.dir_fd, out.name, O_PATH | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	return *dir < 0 ? cannot(rec, "cannot open the directory") : NULL;
+}
+
+static struct error *create_file(const struct recording *rec, int dir, const char *name,
+				 const struct data_writer_opts *opts, struct data_writer **out)
+{
+	_cleanup_free_ char *path = text_format("%s/%s", rec->opts.output, name);
+	_cleanup_close_ int fd = openat(dir, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+
+	if (fd < 0)
+		return cannot(rec, "cannot create a file");
+	return path ? data_writer_open_fd(path, &fd, opts, out) : error_nomem();
+}
+
+static struct error *create_parts(struct recording *rec, int dir, struct data_writer_opts opts)
+{
+	struct cpu_ring *ring;
+
+	opts.is_part = true;
+	vec_for_each (ring, &rec->rings) {
+		_cleanup_free_ char *name = text_format("data.%td", ring - rec->rings.v);
+
+		if (!name)
+			return error_nomem();
+		TRY(create_file(rec, dir, name, &opts, &ring->part));
+		TRY(data_writer_start(ring->part));
+	}
+	return NULL;
+}
+
+struct error *directory_begin(struct recording *rec)
+{
+	static const uint64_t version = DIR_VERSION;
+	const struct data_writer_opts opts = {
+		.sz = sizeof(opts),
+		.zstd_level = rec->opts.zstd_level,
+		.compressed2 = rec->opts.compressed2,
+		.mmap_len = rec->mmap_pages * sys_page_size(),
+	};
+	_cleanup_close_ int dir = -1;
+
+	TRY(create(rec, &dir));
+	TRY(create_file(rec, dir, "data", &opts, &rec->writer));
+	TRY(data_writer_feature(rec->writer, DATA_DIR_FORMAT, &version, sizeof(version)));
+	return create_parts(rec, dir, opts);
+}
+
+struct error *directory_end(struct recording *rec, bool failed)
+{
+	struct cpu_ring *ring;
+	struct error *first = NULL;
+
+	rec->part_bytes = 0;
+	vec_for_each (ring, &rec->rings) {
+		if (!ring->part)
+			continue;
+		if (failed)
+			data_writer_spoil(ring->part);
+		struct error *err = data_writer_finish(ring->part);
+		rec->part_bytes += data_writer_bytes(ring->part);
+		if (first)
+			error_free(err);
+		else
+			first = err;
+	}
+	return first;
+}
