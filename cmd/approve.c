@@ -194,7 +194,9 @@ static struct error *check_maps(struct bpf_object *obj, const struct approval *a
 /* Whether it can restrict itself: what counts for one user must not count others. */
 static struct error *check_target(struct bpf_object *obj, const struct approval *a)
 {
-	const struct program_filter filter = {.uids = "0"};
+	const struct program_owner owner = {0};
+	const struct program_filter filter = {.uids = "0",
+					      .owner = a->target == APPROVAL_OWN ? &owner : NULL};
 	bool honoured;
 
 	if (a->target == APPROVAL_ALL)

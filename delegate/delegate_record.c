@@ -41,7 +41,7 @@ static struct error *hold(struct delegate_session *s, struct recording *rec)
 }
 
 struct error *session_record(struct delegate_session *s, const char *path, const char *uids,
-			     const char *cgroup)
+			     const struct program_owner *owner, const char *cgroup)
 {
 	const struct record_arg arg = {RECORD_OBJECT, path};
 	_cleanup_(loop_freep) struct loop *loop = NULL;
@@ -53,6 +53,7 @@ struct error *session_record(struct delegate_session *s, const char *path, const
 		.all_cpus = true,
 		.track = s->peer.pid,
 		.uids = uids,
+		.owner = owner,
 		.cgroups.cgroups = cgroup,
 		.sets = (const char *const *)s->approval->sets.v,
 		.n_sets = s->approval->sets.n,

@@ -277,7 +277,7 @@ static struct error *hold(struct delegate_session *s, const struct run_opts *run
 }
 
 static struct error *session_run(struct delegate_session *s, const char *path, const char *uids,
-				 const char *cgroup)
+				 const struct program_owner *owner, const char *cgroup)
 {
 	const struct approval *a = s->approval;
 	const struct run_opts run_opts = {
@@ -287,6 +287,7 @@ static struct error *session_run(struct delegate_session *s, const char *path, c
 		.sets = (const char *const *)a->sets.v,
 		.n_sets = a->sets.n,
 		.filter.uids = uids,
+		.filter.owner = owner,
 		.filter.self = s->peer.pid,
 		.filter.cgroups.cgroups = cgroup,
 		.cost.max_share = a->max_share,
@@ -324,9 +325,11 @@ static void load(struct delegate_session *s, const struct approval *a)
 		return;
 	}
 	const char *uids = a->target == APPROVAL_OWN ? uid : NULL;
-	err = a->command == DELEGATE_RECORD  ? session_record(s, path, uids, cgroup)
+	const struct program_owner user = {.uid = s->peer.uid, .gid = s->peer.gid};
+	const struct program_owner *owner = uids ? &user : NULL;
+	err = a->command == DELEGATE_RECORD  ? session_record(s, path, uids, owner, cgroup)
 	      : a->command == DELEGATE_TRACE ? session_trace(s, uids != NULL, cgroup)
-					     : session_run(s, path, uids, cgroup);
+					     : session_run(s, path, uids, owner, cgroup);
 	if (err) {
 		session_refuse(s, DELEGATE_FAILED, err->msg);
 		error_free(err);

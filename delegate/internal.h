@@ -74,7 +74,8 @@ struct error *session_trace(struct delegate_session *s, bool own, const char *cg
  * delegate_record.c: what root approved for record. path: of the object; uids, cgroup: whom the
  * programs look at, or NULL.
  */
+struct program_owner;
 struct error *session_record(struct delegate_session *s, const char *path, const char *uids,
-			     const char *cgroup);
+			     const struct program_owner *owner, const char *cgroup);
 
 #endif

@@ -34,7 +34,7 @@ struct call_conditions;
 struct trace_reader {
 	uint32_t pid_ns; /* in which it knows processes: as sys_pid_ns() */
 	pid_t self;	 /* as it knows itself */
-	bool own;	 /* it sees only processes that this user may trace: trace_own.bpf.h */
+	bool own;	 /* it sees only processes that this user may trace: <bpf/perf_bpf_own.h> */
 	uint32_t uid, gid;
 };
 

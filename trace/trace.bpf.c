@@ -31,6 +31,7 @@
 
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
+#include <bpf/perf_bpf_own.h>
 #include <bpf/perf_bpf_task.h>
 
 #include "trace/trace_maps.h"
@@ -188,7 +189,11 @@ struct {
 
 #include "trace/trace_copy.bpf.h"
 #include "trace/trace_sums.bpf.h"
-#include "trace/trace_own.bpf.h"
+
+static __always_inline int is_own(void)
+{
+	return perf_bpf_is_own((void *)bpf_get_current_task(), config.own_uid, config.own_gid);
+}
 
 /* ---- threads ---- */
 

@@ -50,7 +50,7 @@ struct trace_config {
 	__u8 exclude; /* the map has processes */
 	__u8 copies;  /* some call has memory to copy */
 	__u8 where;   /* some call has a condition */
-	__u8 own;     /* only processes that the user own_uid may trace: trace_own.bpf.h */
+	__u8 own;     /* only processes that the user own_uid may trace: <bpf/perf_bpf_own.h> */
 	__u8 stacks;  /* call chains of the calls that are sent, at their exit */
 };
 

@@ -28,6 +28,11 @@ struct filter_data {
 	uint32_t reserved; /* to a multiple of 8 */
 };
 
+/* struct perf_bpf_owner, in the same way. */
+struct owner_data {
+	uint32_t is_set, uid, gid;
+};
+
 bool program_filter_any(const struct program_filter *f)
 {
 	return f->pids || f->tids || f->uids || cgroup_choice_any(&f->cgroups) || f->comms;
@@ -153,6 +158,24 @@ static struct error *find_filter(struct bpf_object *obj, struct map_variable *v)
 	return NULL;
 }
 
+/* A program that calls perf_bpf_wanted() has it, unless it was compiled before. */
+static struct error *set_owner(struct bpf_object *obj, const struct program_owner *owner)
+{
+	const struct owner_data data = {.is_set = 1, .uid = owner->uid, .gid = owner->gid};
+	struct map_variable v;
+	struct error *err = object_variable_find(obj, "perf_bpf_owner", &v);
+
+	if (!err && v.size == sizeof(data)) {
+		memcpy(v.data, &data, sizeof(data));
+		return NULL;
+	}
+	error_free(err);
+	return error_hint(error_new(ENOTSUP, "the program does not check which processes a user "
+					     "may see"),
+			  "compile it with this version's <bpf/perf_bpf_prog.h>, and approve it "
+			  "again");
+}
+
 struct error *program_filter_apply(struct bpf_object *obj, const struct program_filter *filter,
 				   bool *honoured)
 {
@@ -176,6 +199,8 @@ struct error *program_filter_apply(struct bpf_object *obj, const struct program_
 		if (lists[i].list)
 			TRY(read_list(lists[i].list, lists[i].option, &data));
 	TRY(take_cgroups(&filter->cgroups, &data));
+	if (filter->owner)
+		TRY(set_owner(obj, filter->owner));
 	memcpy(v.data, &data, sizeof(data));
 	return NULL;
 }

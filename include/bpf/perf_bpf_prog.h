@@ -24,6 +24,7 @@
 #endif
 #include "bpf_helpers.h"
 #include "bpf_core_read.h"
+#include "perf_bpf_own.h"
 #include "perf_bpf_task.h"
 
 /* ---- maps ---- */
@@ -775,6 +776,13 @@ struct perf_bpf_filter {
 
 static const volatile struct perf_bpf_filter perf_bpf_filter __attribute__((unused)) = {};
 
+/* Only processes that this user could trace, by perf_bpf_is_own(): a program that root approved. */
+struct perf_bpf_owner {
+	__u32 is_set, uid, gid;
+};
+
+static const volatile struct perf_bpf_owner perf_bpf_owner __attribute__((unused)) = {};
+
 /*
  * Whether value is in set. The barrier prevents the compiler from unrolling the
  * loop, which would make a small program much larger. The verifier does not
@@ -890,6 +898,9 @@ static __always_inline __attribute__((unused)) int perf_bpf_wanted(void)
 		if (!___perf_bpf_among(f->n_uids, f->uids, uid))
 			return 0;
 	}
+	if (perf_bpf_owner.is_set && !perf_bpf_is_own((const void *)bpf_get_current_task(),
+						      perf_bpf_owner.uid, perf_bpf_owner.gid))
+		return 0;
 	if (f->n_cgroups && !___perf_bpf_in_cgroups((const void *)bpf_get_current_task()))
 		return 0;
 	if (f->n_comms) {
@@ -927,6 +938,8 @@ static __always_inline __attribute__((unused)) int perf_bpf_wanted_task(const vo
 		if (!___perf_bpf_among(f->n_uids, f->uids, uid))
 			return 0;
 	}
+	if (perf_bpf_owner.is_set && !perf_bpf_is_own(task, perf_bpf_owner.uid, perf_bpf_owner.gid))
+		return 0;
 	if (f->n_cgroups && !___perf_bpf_in_cgroups(task))
 		return 0;
 	if (f->n_comms) {

@@ -94,8 +94,9 @@ struct record_opts {
 	const char *tids;
 	const char *users;	      /* the processes that they have at the start; names or ids */
 	struct cgroup_choice cgroups; /* all of the system, but of these cgroups only */
-	const char *uids;	 /* users, for programs that call perf_bpf_wanted(); NULL: all */
-	const char *const *sets; /* "NAME=VALUE" for all objects */
+	const char *uids; /* users, for programs that call perf_bpf_wanted(); NULL: all */
+	const struct program_owner *owner; /* likewise; see work/program_filter.h */
+	const char *const *sets;	   /* "NAME=VALUE" for all objects */
 	size_t n_sets;
 	char *const *workload; /* argv, NULL-terminated; NULL: none */
 

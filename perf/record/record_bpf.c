@@ -234,6 +234,7 @@ static struct error *set_filter(const struct recording *rec, struct record_objec
 		.uids = o->uids,
 		.self = o->track,
 		.cgroups = o->cgroups,
+		.owner = o->owner,
 	};
 
 	return error_at(program_filter_apply(object->file.obj, &filter, &object->asks_filter), "%s",

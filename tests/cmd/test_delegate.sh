@@ -241,6 +241,102 @@ test_own_processes_only() {
 	! grep -oE '\[[0-9]+,[0-9]+\]|"key":[0-9]+' out | grep -vE "$NOBODY" || fail "$(cat out)"
 }
 
+# Processes with the user's uid that the user could not trace with ptrace(2): set-user-ID programs,
+# those that are not dumpable, those of another group, those with a capability. $plain is one that the
+# user could trace. $others: their pids, separated by "|".
+begin_others() {
+	cat >busy.c <<-'END'
+		#include <sys/prctl.h>
+		#include <unistd.h>
+
+		int main(int argc, char **argv)
+		{
+			if (argc > 1)
+				prctl(PR_SET_DUMPABLE, 0);
+			for (;;)
+				usleep(1000);
+		}
+	END
+	gcc -o busy busy.c
+	cp busy suid
+	chown root suid
+	chmod 4755 suid
+	others=
+	start() { # start NAME SETPRIV-OPTION... COMMAND...: $started
+		local name=$1
+		shift
+		(exec setpriv --reuid $NOBODY --clear-groups "$@") &
+		started=$!
+		clients="${clients:-} $started"
+		soon grep -qx "$name" "/proc/$started/comm"
+		others="$others${others:+|}$started"
+	}
+	start suid --regid $NOBODY ./suid
+	grep -q "^Uid:.$NOBODY.0" "/proc/$started/status" || skip "set-user-ID programs do not work in $PWD"
+	start busy --regid $NOBODY ./busy quiet
+	start busy --regid 0 ./busy
+	start busy --regid $NOBODY --inh-caps +net_raw --ambient-caps +net_raw ./busy
+	local before=$others
+	start busy --regid $NOBODY ./busy
+	plain=$started others=$before
+	# the workload of the user: until all of them have run beside it
+	cat >all_ran <<-'END'
+		#!/bin/bash
+		calls() { awk '/^voluntary/ { print $2 }' "/proc/$1/status"; }
+		declare -A before
+		for pid; do before[$pid]=$(calls $pid); done
+		for pid; do
+			until [ "$(calls $pid)" -gt $((before[$pid] + 5)) ]; do :; done
+		done
+	END
+	chmod 755 all_ran
+}
+
+test_run_shows_what_the_user_could_trace() {
+	begin
+	"$PERF_BPF" btf dump vmlinux --format=c >vmlinux.h
+	make_program pbd_may
+	sed -i 's/(__u32)bpf_get_current_uid_gid()/bpf_get_current_pid_tgid() >> 32/; s/64, "calls"/1024, "calls"/' home/pbd_may.bpf.c
+	compile_bpf home/pbd_may.bpf.c home/pbd_may.bpf.o -I.
+	approve home/pbd_may.bpf.o --for user:$NOBODY --max-overhead 100% >/dev/null
+	need_unprivileged_reading home/pbd_may.bpf.o pbd_may.bpf.o
+	begin_others
+	expect_status 0 as $NOBODY ./perf-bpf run --csv home/pbd_may.bpf.o -- ./all_ran ${others//|/ } $plain
+	grep -qwE "$plain" out || fail "the user's process is not seen: $(cat out)"
+	! grep -wE "$others" out || fail "seen, but the user could not trace it (of $others): $(ps -o pid,comm,euid -p "${others//|/,}")"
+	# approved for all processes, they are there
+	approve home/pbd_may.bpf.o --for user:$NOBODY --max-overhead 100% --target=all >/dev/null
+	expect_status 0 as $NOBODY ./perf-bpf run --csv home/pbd_may.bpf.o -- ./all_ran ${others//|/ } $plain
+	for pid in ${others//|/ }; do
+		grep -qw "$pid" out || fail "$pid is not seen: $(cat out)"
+	done
+}
+
+test_record_has_what_the_user_could_trace() {
+	begin
+	make_recorded pbd_has
+	approve home/pbd_has.bpf.o --for user:$NOBODY --command record --set least=1 --max-overhead 100% >/dev/null
+	need_recording home/pbd_has.bpf.o
+	begin_others
+	expect_status 0 as $NOBODY ./perf-bpf record -o home/data -e home/pbd_has.bpf.o -- ./all_ran ${others//|/ } $plain
+	expect_status 0 as $NOBODY ./perf-bpf script -i home/data -F pid
+	sort -u out >pids
+	grep -qwE "$plain" pids || fail "the user's process is not seen: $(cat pids)"
+	! grep -wE "$others" pids || fail "seen, but the user could not trace it (of $others)"
+}
+
+# An object that was compiled before perf_bpf_wanted() checked this.
+test_older_programs_are_not_approved_for_own_processes() {
+	begin
+	prepare_program pbd_old
+	cp -r "$SRC/include" older
+	sed -i s/perf_bpf_owner/perf_bpf_ignored/g older/bpf/perf_bpf_prog.h
+	HEADERS=older compile_bpf home/pbd_old.bpf.c home/pbd_old.bpf.o -I.
+	expect_status 1 approve home/pbd_old.bpf.o --for user:$NOBODY
+	assert_contains err "the program does not check which processes a user may see"
+	approve home/pbd_old.bpf.o --for user:$NOBODY --target=all >/dev/null
+}
+
 test_all_processes() {
 	begin
 	prepare_program pbd_all
