@@ -43,6 +43,7 @@
 #include <unistd.h>
 
 #include "lib/object/insn_flow.h"
+#include "lib/object/prepare.h"
 #include "lib/sys/uapi.h"
 
 enum {
@@ -130,6 +131,9 @@ static struct error *see_call(void *ctx, size_t insn, const struct flow_value *r
 	const int32_t helper = s->prog->insns[insn].imm;
 	const enum failure_test test = test_of(helper, &reg);
 
+	/* Code that this kernel cannot reach: the verifier would refuse it. */
+	if (helper >= MAP_POISON_BASE)
+		return NULL;
 	if (helper < 0 || helper >= __BPF_FUNC_MAX_ID)
 		see_unknown_helper(s->prog->obj->losses, s->prog->obj, regs);
 	if (test == FAILS_NEVER)

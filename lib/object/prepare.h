@@ -15,7 +15,8 @@ struct error *programs_prepare(struct bpf_object *obj);
  * Descriptors of maps, and symbols of the kernel, into the instructions, which
  * are the program's own, or a copy of them; before_maps: maps are not created
  * yet, and those that will be count as if they were. One that does not
- * leaves a call with MAP_POISON_BASE plus the map's number, below CORE's own.
+ * leaves a call with MAP_POISON_BASE plus the map's number, below CORE's own. No helper
+ * has a number so high.
  */
 #define MAP_POISON_BASE 2001000000
 struct error *program_patch(struct bpf_program *prog, struct bpf_insn *insns, bool before_maps);

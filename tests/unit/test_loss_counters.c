@@ -11,7 +11,9 @@
 #include <errno.h>
 #include <string.h>
 
+#include "lib/core/core.h"
 #include "lib/object/loss_counters.h"
+#include "lib/object/prepare.h"
 
 #define INSN(c, d, s, o, i)                                                                        \
 	{                                                                                          \
@@ -192,6 +194,26 @@ static void test_unknown_helpers(void **state)
 	fixture_deinit(&f);
 }
 
+/* What this kernel does not have is a call of nothing, in code that is not reached. */
+static void test_poisoned_instructions(void **state)
+{
+	static const int32_t imms[] = {MAP_POISON_BASE, NO_SUCH_HELPER, CORE_POISON_BASE + 5};
+
+	for (size_t i = 0; i < ARRAY_SIZE(imms); i++) {
+		const struct bpf_insn insns[] = {MAP(1, RING), HELPER(ringbuf_output),
+						 INSN(BPF_JMP | BPF_JA, 0, 0, 1, 0),
+						 INSN(BPF_JMP | BPF_CALL, 0, 0, 0, imms[i]), EXIT};
+		struct fixture f;
+
+		fixture_init(&f, insns, ARRAY_SIZE(insns));
+		assert_null(loss_counters_add(&f.prog, false, &f.counted));
+		assert_false(f.incomplete[0]);
+		assert_false(f.incomplete[1]);
+		assert_false(f.incomplete[2]);
+		fixture_deinit(&f);
+	}
+}
+
 static void test_what_is_left_alone(void **state)
 {
 	const struct bpf_insn none[] = {MAP(1, HASH), HELPER(map_lookup_elem), EXIT},
@@ -247,9 +269,13 @@ static void test_long_jumps(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_each_helper),	   cmocka_unit_test(test_jumps_and_calls),
-		cmocka_unit_test(test_unknown_maps),	   cmocka_unit_test(test_unknown_helpers),
-		cmocka_unit_test(test_what_is_left_alone), cmocka_unit_test(test_long_jumps),
+		cmocka_unit_test(test_each_helper),
+		cmocka_unit_test(test_jumps_and_calls),
+		cmocka_unit_test(test_unknown_maps),
+		cmocka_unit_test(test_unknown_helpers),
+		cmocka_unit_test(test_poisoned_instructions),
+		cmocka_unit_test(test_what_is_left_alone),
+		cmocka_unit_test(test_long_jumps),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
