@@ -87,9 +87,14 @@ static bool trailing_bytes(const struct session *s, uint32_t type, const uint8_t
 	return true;
 }
 
-static void give_back(struct session *s, const uint8_t *read_to)
+/* After these records of the file itself: what was unpacked is not in the mapping. */
+static void give_back(struct session *s, const struct chunk *chunk, uint32_t type,
+		      const uint8_t *read_to)
 {
-	if (s->input.mapped && !s->input.parts.n)
+	const bool ends = type == RECORD_FINISHED_ROUND || type == RECORD_COMPRESSED ||
+			  type == RECORD_COMPRESSED2;
+
+	if (ends && !chunk->mem && s->input.mapped && !s->input.parts.n)
 		read_ahead_give_back(&s->input, order_lowest(s, read_to));
 }
 
@@ -137,8 +142,7 @@ static struct error *scan(struct session *s, struct chunk *chunk, const uint8_t 
 			err = session_user_record(s, chunk, rec, h.size, (size_t)extra);
 			if (err)
 				break;
-			if (h.type == RECORD_FINISHED_ROUND)
-				give_back(s, pos);
+			give_back(s, chunk, h.type, pos);
 			continue;
 		}
 		if (ordered && session_record_time(s, h.type, pos, h.size, &ts)) {
