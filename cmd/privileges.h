@@ -48,8 +48,7 @@ struct error *privileges_of_run(bool opens_events, bool finds_maps, const struct
  */
 struct error *privileges_of_trace(bool reads_processes, bool opens_events, bool has_workload,
 				  const struct log *log);
-/* top, when its events are enabled. */
-/* filters_tasks: it reads a BPF map. asks: as READER_ASKS */
+/* top, when its events are enabled. filters_tasks: it reads a BPF map. asks: as READER_ASKS */
 struct error *privileges_of_top(bool opens_events, bool filters_tasks, bool asks,
 				const struct log *log);
 /* watch, when it listens; not if it runs commands, which have the rights of the user. */

@@ -51,7 +51,8 @@ struct error *privileges_of_trace(bool reads_processes, bool opens_events, bool 
 	return NULL;
 }
 
-struct error *privileges_of_top(bool opens_events, bool asks, const struct log *log)
+struct error *privileges_of_top(bool opens_events, bool filters_tasks, bool asks,
+				const struct log *log)
 {
 	return NULL;
 }
