@@ -171,7 +171,7 @@ test_jumps_and_calls() {
 	t send-keys / p b t _ t o u Enter
 	wait_for chosen_is 1/1
 	t send-keys a
-	wait_for screen_has "[Percent: local period]"
+	wait_for screen_has "Source code & Disassembly of pbt_work"
 	# the loop, and its jump
 	wait_for screen_has "┌─→"
 	t send-keys / j n e Enter
@@ -198,7 +198,7 @@ test_annotate() {
 	t send-keys / p b t _ t o u Enter
 	wait_for chosen_is 1/1
 	t send-keys Enter
-	wait_for screen_has "pbt_touch  $PWD/pbt_work  [Percent: local period]"
+	wait_for screen_has "pbt_touch  /" # how much of the path there is room for depends on TMPDIR
 	t send-keys Left
 	wait_for screen_has "Filter: pbt_tou"
 	quit
@@ -208,7 +208,7 @@ test_annotate() {
 	t send-keys / c a l l q Enter
 	wait_for cursor_is_on "→ callq  pbt_quiet"
 	t send-keys Enter
-	wait_for screen_has "pbt_quiet  $PWD/pbt_work  [Percent: local period]  0 samples"
+	wait_for screen_has "pbt_quiet  /"
 	t send-keys Escape
 	wait_for cursor_is_on "→ callq  pbt_quiet"
 	quit
