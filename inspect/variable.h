@@ -21,4 +21,12 @@ struct map_variable {
 struct error *object_variable_find(struct bpf_object *obj, const char *name,
 				   struct map_variable *v);
 
+/*
+ * Writes size bytes of data to each variable of that name: where objects were linked, static ones
+ * are there once for each of them. *n: how many there are, which may be none. EINVAL: one has
+ * another size; then none is written.
+ */
+struct error *object_variables_set(struct bpf_object *obj, const char *name, const void *data,
+				   size_t size, size_t *n);
+
 #endif

@@ -130,45 +130,43 @@ bool program_filter_one_pid(const struct program_filter *filter, pid_t *pid)
 static struct error *set_pid_ns(struct bpf_object *obj)
 {
 	const uint32_t pid_ns = sys_pid_ns(NULL);
-	struct map_variable v;
-	struct error *err = object_variable_find(obj, "perf_bpf_pid_ns", &v);
+	size_t n;
 
-	if (!err && v.size == sizeof(pid_ns))
-		memcpy(v.data, &pid_ns, sizeof(pid_ns));
+	return object_variables_set(obj, "perf_bpf_pid_ns", &pid_ns, sizeof(pid_ns), &n);
+}
+
+static struct error *has_filter(struct bpf_object *obj, bool *has)
+{
+	struct map_variable v;
+	struct error *err = object_variable_find(obj, "perf_bpf_filter", &v);
+
+	*has = !err;
 	if (!err || err->code != ENOENT)
 		return err;
 	error_free(err);
 	return NULL;
 }
 
-/* ENOENT is no error: v->data is NULL. */
-static struct error *find_filter(struct bpf_object *obj, struct map_variable *v)
+static struct error *set_filter(struct bpf_object *obj, const struct filter_data *data)
 {
-	struct error *err = object_variable_find(obj, "perf_bpf_filter", v);
+	size_t n;
+	struct error *err = object_variables_set(obj, "perf_bpf_filter", data, sizeof(*data), &n);
 
-	if (!err && v->size != sizeof(struct filter_data))
-		return error_hint(
-			error_new(EINVAL, "perf_bpf_filter has %u bytes, not %zu", v->size,
-				  sizeof(struct filter_data)),
-			"the object was compiled with <bpf/perf_bpf_prog.h> of another version");
-	if (!err || err->code != ENOENT)
-		return err;
-	error_free(err);
-	v->data = NULL;
-	return NULL;
+	return err ? error_hint(err,
+				"the object was compiled with <bpf/perf_bpf_prog.h> of another "
+				"version")
+		   : NULL;
 }
 
 /* A program that calls perf_bpf_wanted() has it, unless it was compiled before. */
 static struct error *set_owner(struct bpf_object *obj, const struct program_owner *owner)
 {
 	const struct owner_data data = {.is_set = 1, .uid = owner->uid, .gid = owner->gid};
-	struct map_variable v;
-	struct error *err = object_variable_find(obj, "perf_bpf_owner", &v);
+	size_t n = 0;
+	struct error *err = object_variables_set(obj, "perf_bpf_owner", &data, sizeof(data), &n);
 
-	if (!err && v.size == sizeof(data)) {
-		memcpy(v.data, &data, sizeof(data));
+	if (!err && n)
 		return NULL;
-	}
 	error_free(err);
 	return error_hint(error_new(ENOTSUP, "the program does not check which processes a user "
 					     "may see"),
@@ -188,12 +186,10 @@ struct error *program_filter_apply(struct bpf_object *obj, const struct program_
 		{filter->comms, "--comm"},
 	};
 	struct filter_data data = {.self = (uint32_t)(filter->self ? filter->self : getpid())};
-	struct map_variable v = {0};
 
 	TRY(set_pid_ns(obj));
-	TRY(find_filter(obj, &v));
-	*honoured = v.data;
-	if (!v.data)
+	TRY(has_filter(obj, honoured));
+	if (!*honoured)
 		return NULL;
 	for (size_t i = 0; i < ARRAY_SIZE(lists); i++)
 		if (lists[i].list)
@@ -201,6 +197,5 @@ struct error *program_filter_apply(struct bpf_object *obj, const struct program_
 	TRY(take_cgroups(&filter->cgroups, &data));
 	if (filter->owner)
 		TRY(set_owner(obj, filter->owner));
-	memcpy(v.data, &data, sizeof(data));
-	return NULL;
+	return set_filter(obj, &data);
 }

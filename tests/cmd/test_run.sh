@@ -156,6 +156,36 @@ test_constants_and_filters() {
 	check out calls 'r["count"] == 0'
 }
 
+# Objects that were linked have the filter's variable once for each of them.
+test_filters_of_linked_objects() {
+	make_workload
+	command -v clang >/dev/null || skip "clang is not installed"
+	command -v bpftool >/dev/null || skip "bpftool is not installed"
+	for name in first second; do
+		cat >$name.bpf.c <<-END
+			#include <linux/bpf.h>
+			#include <bpf/bpf_helpers.h>
+			#include <bpf/perf_bpf_prog.h>
+			PERF_BPF_COUNT(pbt_$name, "calls", "umask calls");
+			SEC("tracepoint/syscalls/sys_enter_umask") int pbt_${name}_call(void *ctx)
+			{
+				if (perf_bpf_wanted())
+					perf_bpf_count(&pbt_$name, 1);
+				return 0;
+			}
+			char LICENSE[] SEC("license") = "GPL";
+		END
+		compile_bpf $name.bpf.c $name.o
+	done
+	bpftool gen object linked.bpf.o first.o second.o
+	"$PERF_BPF" run linked.bpf.o --json --comm pbt_umask -- ./pbt_umask 5 1 >out || true
+	check out pbt_first 'r["count"] == 5'
+	check out pbt_second 'r["count"] == 5'
+	"$PERF_BPF" run linked.bpf.o --json --comm pbt_nobody -- ./pbt_umask 5 1 >out || true
+	check out pbt_first 'r["count"] == 0'
+	check out pbt_second 'r["count"] == 0'
+}
+
 # Elements of an array, and all of them by one value; without attaching anything.
 test_array_variables() {
 	[ "$(id -u)" = 0 ] || skip "needs root"
