@@ -203,6 +203,11 @@ test_registers() {
 	cmp theirs mine
 	grep -q 'ABI:2 *AX:0x[0-9a-f]* *IP:0x' mine || fail "$(cat mine)"
 	# What unwinding needs at least is added.
+	"$PERF_BPF" record -q --user-regs -e $event -o r.data -- "$UNWOUND" sort
+	"$PERF_BPF" script -i r.data -F uregs | head -1 >regs
+	for name in IP SP AX; do
+		grep -qw "$name:0x[0-9a-f]*" regs || fail "--user-regs lacks $name: $(cat regs)"
+	done
 	"$PERF_BPF" record -q --user-regs=bp --call-graph dwarf -e $event -o r.data -- "$UNWOUND" sort
 	"$PERF" evlist -v -i r.data >attr
 	assert_contains attr "sample_regs_user: 0x1c0"
@@ -220,11 +225,6 @@ test_wrong_options() {
 	assert_contains err "invalid mode 'dwarfs'"
 	expect_status 2 "$PERF_BPF" script --unwind-style=gdb
 	assert_contains err "'gdb' is neither libdw nor libunwind"
-	"$PERF_BPF" record -q --user-regs -e $event -o r.data -- "$UNWOUND" sort
-	"$PERF_BPF" script -i r.data -F uregs | head -1 >regs
-	for name in IP SP AX; do
-		grep -qw "$name:0x[0-9a-f]*" regs || fail "--user-regs lacks $name: $(cat regs)"
-	done
 	expect_status 2 "$PERF_BPF" record --user-regs=ip,,sp -- true
 	assert_contains err "'' is not a register"
 	expect_status 1 "$PERF_BPF" record -e cpu-clock/stack-size=70000/ -- true
