@@ -2,6 +2,11 @@
 /*
  * Machine code as text, by capstone. Its state and the room for one instruction
  * are made once.
+ *
+ * Capstone does not test all that it allocates: cs_open() for the registers, the first instruction
+ * for a table of instructions, and aliases of arm64 for their text. It would end by a signal. So it
+ * is given allocators, which take from a block that was allocated here before. They are given no
+ * context: the call that is made is noted for its thread. What does not fit comes from malloc().
  */
 #include "disasm/disasm.h"
 
@@ -10,9 +15,16 @@
 #include <capstone/capstone.h>
 #undef bpf_insn
 #include <elf.h>
+#include <stdalign.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum {
+	MEMORY = 64 << 10, /* capstone 4 takes 20 KiB */
+	NOP_SIZE = 4,
+};
 
 /* How capstone reads the code of a machine. */
 struct code_reader {
@@ -20,15 +32,83 @@ struct code_reader {
 	cs_arch arch;
 	cs_mode mode;
 	size_t unit; /* bytes of the shortest instruction */
+	uint8_t nop[NOP_SIZE];
 	void (*set_addresses)(const cs_insn *from, bool is_branch, struct disasm_machine_insn *to);
 };
 
 struct disasm_machine {
 	const struct code_reader *reader;
 	csh handle;
-	cs_insn *insn;	/* room for one */
-	char bytes[96]; /* of what is not an instruction */
+	cs_insn *insn;	    /* room for one */
+	char bytes[96];	    /* of what is not an instruction */
+	size_t used;	    /* of memory */
+	size_t kept;	    /* of it, from one instruction to the next */
+	size_t n_temporary; /* blocks behind that */
+	alignas(max_align_t) unsigned char memory[MEMORY];
 };
+
+/* ---- capstone's memory ---- */
+
+static __thread struct disasm_machine *working; /* whose call of capstone runs */
+
+static bool is_in_memory(const struct disasm_machine *m, const void *p)
+{
+	return m && (const unsigned char *)p >= m->memory &&
+	       (const unsigned char *)p < m->memory + MEMORY;
+}
+
+static void *take(size_t size)
+{
+	struct disasm_machine *m = working;
+
+	if (!m || size >= MEMORY - m->used)
+		return malloc(size);
+	void *p = m->memory + m->used;
+	m->used = min_of((size_t)round_up(m->used + size, alignof(max_align_t)), (size_t)MEMORY);
+	m->n_temporary++;
+	return p;
+}
+
+static void *take_zeros(size_t n, size_t size)
+{
+	size_t all;
+	void *p = __builtin_mul_overflow(n, size, &all) ? NULL : take(all);
+
+	return p ? memset(p, 0, all) : NULL;
+}
+
+static void give_back(void *p)
+{
+	struct disasm_machine *m = working;
+
+	if (!is_in_memory(m, p))
+		free(p);
+	else if (m->n_temporary && !--m->n_temporary)
+		m->used = m->kept;
+}
+
+static void *take_again(void *p, size_t size)
+{
+	struct disasm_machine *m = working;
+
+	if (!is_in_memory(m, p))
+		return realloc(p, size);
+	void *to = take(size);
+	if (to)
+		memcpy(to, p, min_of(size, (size_t)(m->memory + MEMORY - (unsigned char *)p)));
+	give_back(p);
+	return to;
+}
+
+/* Of the process, and always the same. */
+static void set_allocators(void)
+{
+	cs_opt_mem mem = {take, take_zeros, take_again, give_back, vsnprintf};
+
+	cs_option(0, CS_OPT_MEM, (size_t)&mem);
+}
+
+/* ---- machines ---- */
 
 static void set_target(struct disasm_machine_insn *insn, int64_t target)
 {
@@ -62,9 +142,9 @@ static void set_arm64_addresses(const cs_insn *from, bool is_branch, struct disa
 }
 
 static const struct code_reader readers[] = {
-	{EM_X86_64, CS_ARCH_X86, CS_MODE_64, 1, set_x86_addresses},
-	{EM_386, CS_ARCH_X86, CS_MODE_32, 1, set_x86_addresses},
-	{EM_AARCH64, CS_ARCH_ARM64, CS_MODE_ARM, 4, set_arm64_addresses},
+	{EM_X86_64, CS_ARCH_X86, CS_MODE_64, 1, {0x90}, set_x86_addresses},
+	{EM_386, CS_ARCH_X86, CS_MODE_32, 1, {0x90}, set_x86_addresses},
+	{EM_AARCH64, CS_ARCH_ARM64, CS_MODE_ARM, 4, {0x1f, 0x20, 0x03, 0xd5}, set_arm64_addresses},
 };
 
 #if defined(__x86_64__)
@@ -87,11 +167,36 @@ void disasm_machine_free(struct disasm_machine *m)
 {
 	if (!m)
 		return;
+	working = m;
 	if (m->insn)
 		cs_free(m->insn, 1);
 	if (m->handle)
 		cs_close(&m->handle);
+	working = NULL;
 	free(m);
+}
+
+static cs_err open_handle(struct disasm_machine *m, bool intel)
+{
+	const struct code_reader *reader = m->reader;
+	const cs_err code = cs_open(reader->arch, reader->mode, &m->handle);
+
+	if (code)
+		return code;
+	/* other machines have one notation only */
+	if (!intel)
+		cs_option(m->handle, CS_OPT_SYNTAX, CS_OPT_SYNTAX_ATT);
+	cs_option(m->handle, CS_OPT_DETAIL, CS_OPT_ON);
+	m->insn = cs_malloc(m->handle);
+	return m->insn ? CS_ERR_OK : CS_ERR_MEM;
+}
+
+static bool read_one(struct disasm_machine *m, const uint8_t *at, size_t left, uint64_t addr)
+{
+	working = m;
+	const bool is_insn = cs_disasm_iter(m->handle, &at, &left, &addr, m->insn);
+	working = NULL;
+	return is_insn;
 }
 
 struct error *disasm_machine_new(const struct disasm_machine_opts *opts,
@@ -105,19 +210,18 @@ struct error *disasm_machine_new(const struct disasm_machine_opts *opts,
 	m->reader = find_reader(machine);
 	if (!m->reader)
 		return error_new(ENOTSUP, "cannot disassemble machine code of this architecture");
-	cs_err code = cs_open(m->reader->arch, m->reader->mode, &m->handle);
+	set_allocators();
+	working = m;
+	const cs_err code = open_handle(m, opts && opts->intel);
+	working = NULL;
 	if (code == CS_ERR_MEM)
 		return error_nomem();
 	if (code)
 		return error_new(ENOTSUP, "capstone does not disassemble this machine's code: %s",
 				 cs_strerror(code));
-	/* other machines have one notation only */
-	if (!opts || !opts->intel)
-		cs_option(m->handle, CS_OPT_SYNTAX, CS_OPT_SYNTAX_ATT);
-	cs_option(m->handle, CS_OPT_DETAIL, CS_OPT_ON);
-	m->insn = cs_malloc(m->handle);
-	if (!m->insn)
-		return error_nomem();
+	read_one(m, m->reader->nop, NOP_SIZE, 0); /* has the table made */
+	m->kept = m->used;
+	m->n_temporary = 0;
 	*out = steal_ptr(m);
 	return NULL;
 }
@@ -174,13 +278,10 @@ static enum disasm_flow flow_of(const struct disasm_machine *m)
 bool disasm_machine_next(struct disasm_machine *m, struct cursor *c, uint64_t addr,
 			 struct disasm_machine_insn *insn)
 {
-	const uint8_t *at = c->base + c->pos;
-	size_t left = cursor_left(c);
-
-	if (!left)
+	if (cursor_end(c))
 		return false;
 	*insn = (struct disasm_machine_insn){0};
-	if (!cs_disasm_iter(m->handle, &at, &left, &addr, m->insn)) {
+	if (!read_one(m, c->base + c->pos, cursor_left(c), addr)) {
 		set_unknown(m, c, insn);
 		return true;
 	}

@@ -6,10 +6,10 @@
 ROOMS="lib/elf lib/btf lib/core lib/verifier disasm perf/event perf/data probe/def probe/fetch"
 # Of these rooms, the files that hand the bytes to the others, or take them.
 FILES="lib/elf/elf_open perf/data/writer"
-# Memory, text, numbers, sorting; zstd; capstone.
+# Memory, also of the thread; text, numbers, sorting; zstd; capstone.
 COMPUTES='(malloc|calloc|realloc|reallocarray|free|qsort|bsearch|(v|as|vas)?s?n?printf|mem[a-z]*|st[rp][a-z]*'
 COMPUTES+='|__ctype_[a-z]*_loc|__errno_location|to(lower|upper)|__[a-z0-9]+di2|__[a-z]*_chk|__stack_chk_fail'
-COMPUTES+='|_GLOBAL_OFFSET_TABLE_|ZSTD_[A-Za-z0-9]*|cs_[a-z_]*|abort|__assert_fail)$'
+COMPUTES+='|_GLOBAL_OFFSET_TABLE_|__tls_get_addr|ZSTD_[A-Za-z0-9]*|cs_[a-z_]*|abort|__assert_fail)$'
 # btf__free() closes what the kernel returned for the BTF, as it does in libbpf.
 EXCEPT="lib/btf/btf_object:close"
 

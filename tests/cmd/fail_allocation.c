@@ -2,7 +2,9 @@
 /*
  * LD_PRELOAD: allocation number FAIL_ALLOCATION of the process, counted from 1, fails; no other one
  * does. The count of all is written to the file FAIL_ALLOCATION_COUNT. Its children are left alone.
- * Of a process that ends by SIGSEGV, standard error has the name of the binary whose code did it.
+ * Instead of one, all allocations fail that a library makes whose path has FAIL_ALLOCATION_OF in
+ * it. Of a process that ends by SIGSEGV, standard error has the name of the binary whose code did
+ * it.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -10,6 +12,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -19,6 +22,7 @@ void *__libc_calloc(size_t n, size_t size);
 void *__libc_realloc(void *p, size_t size);
 
 static unsigned long count, wanted; /* of this process */
+static const char *library;
 static int count_fd = -1;
 static pid_t self;
 
@@ -49,6 +53,7 @@ __attribute__((constructor)) static void begin(void)
 	count_fd = file ? open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600) : -1;
 	self = getpid();
 	wanted = number ? strtoul(number, NULL, 10) : 0;
+	library = getenv("FAIL_ALLOCATION_OF");
 	unsetenv("LD_PRELOAD");
 	sigaction(SIGSEGV, &fault, NULL);
 	count = 0;
@@ -60,9 +65,20 @@ __attribute__((destructor)) static void end(void)
 		dprintf(count_fd, "%lu\n", count);
 }
 
-static int fails(void)
+static int is_of_library(void *caller)
 {
-	if (getpid() != self || __atomic_add_fetch(&count, 1, __ATOMIC_RELAXED) != wanted)
+	Dl_info where;
+
+	return dladdr(caller, &where) && where.dli_fname && strstr(where.dli_fname, library);
+}
+
+static int fails(void *caller)
+{
+	if (getpid() != self)
+		return 0;
+	const unsigned long n = __atomic_add_fetch(&count, 1, __ATOMIC_RELAXED);
+
+	if (library ? !is_of_library(caller) : n != wanted)
 		return 0;
 	errno = ENOMEM;
 	return 1;
@@ -70,15 +86,15 @@ static int fails(void)
 
 void *malloc(size_t size)
 {
-	return fails() ? NULL : __libc_malloc(size);
+	return fails(__builtin_return_address(0)) ? NULL : __libc_malloc(size);
 }
 
 void *calloc(size_t n, size_t size)
 {
-	return fails() ? NULL : __libc_calloc(n, size);
+	return fails(__builtin_return_address(0)) ? NULL : __libc_calloc(n, size);
 }
 
 void *realloc(void *p, size_t size)
 {
-	return fails() ? NULL : __libc_realloc(p, size);
+	return fails(__builtin_return_address(0)) ? NULL : __libc_realloc(p, size);
 }

@@ -97,6 +97,13 @@ test_export() {
 	done
 }
 
+# All of those that capstone would make by itself; it does not test them.
+test_disassembly() {
+	[ -z "${SANITIZED:-}" ] || skip "the sanitizer has an allocator of its own"
+	preload FAIL_ALLOCATION_OF=/libcapstone -- "$BUILD/tests/unit/test_disasm" >got 2>&1 ||
+		fail "$(cat got)"
+}
+
 # Formats of tracepoints: there are few allocations.
 test_tracepoints() {
 	STEP=$(((STEP + 2) / 3)) sweep script -i "$SRC/fuzz/corpus/perfdata/tracepoint"
