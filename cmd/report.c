@@ -28,6 +28,7 @@ struct report {
 	struct perf_text_opts text;
 	struct export_opts export;
 	struct chain_opts browser_chain;
+	enum { BRANCHES_OF_RECORDING, BRANCHES, NO_BRANCHES } branches;
 	bool order_given, inverted, header, header_only, topology, dump, stats, tasks, mmaps,
 		threads, raw, stdio, tui;
 	struct read_counts counts;
@@ -64,6 +65,7 @@ enum {
 	OPT_SKIP_EMPTY,
 	OPT_LATENCY,
 	OPT_PARALLELISM,
+	OPT_NO_BRANCH_STACK,
 };
 
 static const struct argp_option options[] = {
@@ -97,6 +99,12 @@ static const struct argp_option options[] = {
 	 "Sort by latency: a period counts less while more threads run (record --latency)", 0},
 	{"parallelism", OPT_PARALLELISM, "LIST", 0,
 	 "Only samples while so many threads ran: 1,3-4 (record --latency)", 0},
+	{"branch-stack", 'b', NULL, 0,
+	 "Count the branches before each sample, not the sample (default for recordings of record "
+	 "-b)",
+	 0},
+	{"no-branch-stack", OPT_NO_BRANCH_STACK, NULL, 0,
+	 "Count samples, also of a recording with branch stacks", 0},
 	{"ns", OPT_NS, NULL, 0, "Show times with nine digits", 0},
 	{"time-quantum", OPT_TIME_QUANTUM, "TIME", 0,
 	 "Round times down to a multiple of TIME, such as 10ms (100ms); s, ms, us or ns", 0},
@@ -332,6 +340,12 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		err = perf_text_check_widths(arg);
 		rp->text.widths = arg;
 		break;
+	case 'b':
+		rp->branches = BRANCHES;
+		break;
+	case OPT_NO_BRANCH_STACK:
+		rp->branches = NO_BRANCHES;
+		break;
 	case OPT_GROUP:
 		rp->sums.groups = GROUPS_ALL;
 		break;
@@ -423,15 +437,15 @@ static struct error *print_results(struct report *rp, const struct opened_record
 	TRY(export_recording(&rp->export, r, &results));
 	if (!export_print(&rp->export, &results, true, &csv, out) && any)
 		TRY(perf_text(&results, &rp->text, write_out, out));
-	if (!rp->threads)
-		return NULL;
-	if (!rp->counts.counts.n)
+	if (rp->threads && rp->counts.counts.n)
+		TRY(read_counts_print(&rp->counts, rp->raw, out));
+	else if (rp->threads)
 		log_warn(&rp->log,
 			 "%s has no counts of threads; record --stat writes them when a thread or "
 			 "child ends",
 			 r->path);
-	else
-		TRY(read_counts_print(&rp->counts, rp->raw, out));
+	if (is_text(rp) && rp->sums.keys.branches)
+		summary_print_branches(summary, out);
 	return NULL;
 }
 
@@ -547,6 +561,19 @@ static struct error *browse_results(struct report *rp, const struct opened_recor
 	return report_browse(&opts);
 }
 
+/* Where perf counts branches if not told otherwise: it does not unwind copied stacks for them. */
+static bool counts_branches(const struct report *rp, const struct opened_recording *r)
+{
+	bool counts = data_has_feature(session_header(r->session), DATA_BRANCH_STACK);
+
+	if (rp->branches != BRANCHES_OF_RECORDING)
+		return rp->branches == BRANCHES;
+	for (size_t i = 0; i < session_n_events(r->session); i++)
+		counts &=
+			!(session_event(r->session, i)->attr.sample_type & PERF_SAMPLE_STACK_USER);
+	return counts;
+}
+
 static struct error *report_run(struct report *rp)
 {
 	_cleanup_(tty_freep) struct tty *tty = NULL;
@@ -568,6 +595,7 @@ static struct error *report_run(struct report *rp)
 		return show_tasks(rp, &r);
 	rp->sums.sz = sizeof(rp->sums);
 	rp->sums.recording = &r;
+	rp->sums.keys.branches = counts_branches(rp, &r);
 	if (tty)
 		TRY(annotator_of(rp, &r, &annotator));
 	TRY(summary_new(&rp->sums, &summary));

@@ -19,7 +19,6 @@
 #define CACHE_SIZE 16384
 #define LEAVES	   4096
 #define TEXTS	   2048
-#define MAX_STACK  2048
 
 struct chain_slot {
 	uint64_t hash;
@@ -65,7 +64,8 @@ struct error *hist_new(const struct hist_spec *spec, struct resolver *r, struct 
 	h->resolver = r;
 	h->session = resolver_session(r);
 	h->by_address = spec->chain.order != STACK_BY_FUNCTION || spec->has[HIST_SRCLINE] ||
-			spec->has[HIST_SRCFILE];
+			spec->has[HIST_SRCFILE] || spec->has[HIST_SRCLINE_FROM] ||
+			spec->has[HIST_SRCLINE_TO];
 	h->cache = calloc(CACHE_SIZE, sizeof(*h->cache));
 	h->leaves = calloc(LEAVES, sizeof(*h->leaves));
 	h->texts = calloc(TEXTS, sizeof(*h->texts));
@@ -82,6 +82,7 @@ void hist_index_free(struct hist *h)
 	free(steal_ptr(h->cache));
 	free(steal_ptr(h->leaves));
 	free(steal_ptr(h->texts));
+	hist_branch_cache_free(steal_ptr(h->branch_cache));
 	u64map_deinit(&h->frames);
 	u64map_deinit(&h->inlined);
 	u64map_deinit(&h->ranks);
@@ -348,6 +349,11 @@ static const struct hist_frame *frame_of(struct hist *h, const struct location *
 	return f && u64map_put(&h->frames, key, (void *)f) ? f : NULL;
 }
 
+const struct hist_frame *hist_frame_of(struct hist *h, const struct location *loc)
+{
+	return frame_of(h, loc, NULL);
+}
+
 /* The frame of a sample's own address; NULL: no memory. */
 static const struct hist_frame *leaf_frame(struct hist *h, const struct location *leaf)
 {
@@ -410,7 +416,7 @@ static const struct cached_frame *frames_at(struct hist *h, const struct thread 
 
 /*
  * The frames of up to max addresses, innermost first, and of what is inlined there; the number of
- * them, up to MAX_STACK, -1: no memory.
+ * them, up to HIST_MAX_STACK, -1: no memory.
  */
 static int chain_resolve(struct hist *h, const struct sample *sample, const struct thread *thread,
 			 const struct result_frame *leaf, const struct result_frame **frames,
@@ -456,7 +462,7 @@ static int chain_resolve(struct hist *h, const struct sample *sample, const stru
 		left--;
 		/* Where there would be no room for the rest of the chain, they are left out. */
 		const size_t n_inlined =
-			c->inlined && n + c->inlined->n + left < MAX_STACK ? c->inlined->n : 0;
+			c->inlined && n + c->inlined->n + left < HIST_MAX_STACK ? c->inlined->n : 0;
 		for (size_t k = 0; k < n_inlined; k++) {
 			ips[n] = ip;
 			frames[n++] = &c->inlined->v[k]->frame;
@@ -532,6 +538,8 @@ static uint64_t stack_hash(const struct hist_stack *s, size_t n_values)
 				 s->numbers->code_page_size * 19 + s->numbers->parallelism * 23 +
 				 s->numbers->cgroup_ino * 29 + s->numbers->cgroup_dev * 31 +
 				 (uint64_t)(uint32_t)s->numbers->socket * 43);
+	if (s->branch)
+		hash ^= hash_bytes(s->branch, sizeof(*s->branch));
 	for (size_t i = 0; i < n_values; i++)
 		if (s->values[i])
 			hash = hash_u64(hash ^ (uintptr_t)s->values[i]) + i;
@@ -546,6 +554,7 @@ static bool stack_equal(const struct hist_stack *a, const struct hist_stack *b, 
 	       a->time == b->time && a->cpu == b->cpu && a->cpumode == b->cpumode &&
 	       a->filtered == b->filtered && a->cgroup == b->cgroup &&
 	       (!a->numbers || !memcmp(a->numbers, b->numbers, sizeof(*a->numbers))) &&
+	       (!a->branch || !memcmp(a->branch, b->branch, sizeof(*a->branch))) &&
 	       (!a->values || !memcmp(a->values, b->values, n_values * sizeof(*a->values)));
 }
 
@@ -603,6 +612,15 @@ static bool keep_numbers(struct hist *h, struct hist_stack *s)
 	return numbers;
 }
 
+static bool keep_branch(struct hist *h, struct hist_stack *s)
+{
+	struct hist_branch *branch = arena_alloc(&h->arena, sizeof(*branch));
+
+	if (branch)
+		s->branch = memcpy(branch, s->branch, sizeof(*branch));
+	return branch;
+}
+
 struct error *hist_stack_add(struct hist *h, const struct hist_stack *s,
 			     const struct thread *thread)
 {
@@ -625,7 +643,8 @@ struct error *hist_stack_add(struct hist *h, const struct hist_stack *s,
 			known->weight.period = (double)s->period;
 			known->weight.n = (double)s->n;
 			if (!keep_ips(h, known) || (s->values && !keep_values(h, known)) ||
-			    (s->numbers && !keep_numbers(h, known)))
+			    (s->numbers && !keep_numbers(h, known)) ||
+			    (s->branch && !keep_branch(h, known)))
 				return error_nomem();
 			h->stack_slots[at] = *slot = known;
 			return NULL;
@@ -794,29 +813,61 @@ static uint64_t latency_of(uint64_t period, unsigned parallelism)
 	return product / parallelism;
 }
 
-struct error *hist_add(struct hist *h, const struct sample *sample,
-		       const struct session_event *event, const struct thread *thread,
-		       const struct location *leaf, const struct hist_context *context,
-		       bool filtered)
+static struct error *add_chain(struct hist *h, const struct sample *sample,
+			       const struct thread *thread, struct stack_parts *parts,
+			       struct hist_stack *s)
 {
 	const struct hist_spec *spec = h->spec;
-	const struct thread *thread_kept = thread;
-	const struct result_frame *frames[MAX_STACK];
-	uint64_t ips[MAX_STACK];
-	const struct hist_value *values[HIST_MAX_DYNAMIC] = {0};
+	const struct result_frame **frames = parts->frames;
+	uint64_t *ips = parts->ips;
+	/* The limit counts for frames of the kernel and for those that are unwound. */
+	const size_t max = sample->is_unwound ? 2 * spec->max_stack : spec->max_stack;
+	int n = chain_resolve(h, sample, thread, &s->leaf->frame, frames, ips,
+			      min_of(max, (size_t)HIST_MAX_STACK));
+
+	if (n < 0)
+		return error_nomem();
+	const int skipped = skip_callees(h, frames, n, s);
+	n -= skipped;
+	memmove(frames, frames + skipped, (size_t)n * sizeof(*frames));
+	memmove(ips, ips + skipped, (size_t)n * sizeof(*ips));
+	if (spec->chain.caller) {
+		for (int i = 0; i < n / 2; i++) {
+			const struct result_frame *f = frames[i];
+			const uint64_t ip = ips[i];
+
+			frames[i] = frames[n - 1 - i];
+			frames[n - 1 - i] = f;
+			ips[i] = ips[n - 1 - i];
+			ips[n - 1 - i] = ip;
+		}
+	}
+	s->depth = (uint32_t)n;
+	s->ips = ips;
+	s->chain = hist_chain_intern(h, frames, (size_t)n);
+	return s->chain ? NULL : error_nomem();
+}
+
+struct error *hist_stack_make(struct hist *h, const struct sample *sample,
+			      const struct session_event *event, const struct thread *thread,
+			      const struct location *leaf, const struct hist_context *context,
+			      struct stack_parts *parts, struct hist_stack *s)
+{
+	const struct hist_spec *spec = h->spec;
 	bool has_values =
 		spec->field && spec->n_dynamic && event->attr.type == PERF_TYPE_TRACEPOINT;
-	bool wants_chain = hist_spec_wants_chain(spec);
-	const struct hist_numbers numbers = numbers_of(spec, sample, leaf, context);
+
+	parts->thread = thread;
+	parts->numbers = numbers_of(spec, sample, leaf, context);
 	if (spec->live) {
 		TRY(hist_make_room(h));
 		h->generation = session_generation(h->session);
-		thread_kept = owned_thread(&h->owned, &h->arena, thread);
-		if (!thread_kept)
+		parts->thread = owned_thread(&h->owned, &h->arena, thread);
+		if (!parts->thread)
 			return error_nomem();
 	}
-	struct hist_stack s = {
-		.thread = keyed_by_thread(spec) ? thread_kept : NULL,
+	*s = (struct hist_stack){
+		.thread = keyed_by_thread(spec) ? parts->thread : NULL,
 		.comm = intern_comm(h, thread->comm),
 		.leaf = leaf_frame(h, leaf),
 		.period = sample->period,
@@ -825,56 +876,44 @@ struct error *hist_add(struct hist *h, const struct sample *sample,
 		.cpu = spec->keeps || spec->has[HIST_CPU] ? sample->cpu : 0,
 		.level = level_of(leaf->cpumode),
 		.cpumode = leaf->cpumode,
-		.filtered = filtered,
-		.values = has_values ? values : NULL,
-		.numbers = has_numbers(spec) ? &numbers : NULL,
+		.values = has_values ? parts->values : NULL,
+		.numbers = has_numbers(spec) ? &parts->numbers : NULL,
 	};
 
-	if (!s.comm || !s.leaf)
+	if (!s->comm || !s->leaf)
 		return error_nomem();
 	/* perf counts within the image of a BPF program. */
-	s.ip = leaf->map && leaf->map->dso->kind == DSO_BPF ? leaf->addr - leaf->map->start
-							    : leaf->dso_addr;
+	s->ip = leaf->map && leaf->map->dso->kind == DSO_BPF ? leaf->addr - leaf->map->start
+							     : leaf->dso_addr;
 	if (spec->has[HIST_TIME])
-		s.time = spec->time_quantum ? sample->time / spec->time_quantum * spec->time_quantum
-					    : sample->time;
+		s->time = spec->time_quantum
+				  ? sample->time / spec->time_quantum * spec->time_quantum
+				  : sample->time;
 	if (keyed_by_cgroup(spec))
-		s.cgroup = session_cgroup_of(h->session, sample);
+		s->cgroup = session_cgroup_of(h->session, sample);
 	if (spec->has[HIST_TRACE] && spec->trace && event->attr.type == PERF_TYPE_TRACEPOINT) {
-		TRY(trace_text(h, event, sample, &s.trace));
+		TRY(trace_text(h, event, sample, &s->trace));
 	}
-	for (size_t i = 0; s.values && i < spec->n_dynamic; i++)
-		TRY(value_of(h, &spec->dynamic[i], event, sample, &values[i]));
-	if (wants_chain && (sample->chain.n || sample_has_only_stack(sample))) {
-		/* The limit counts for frames of the kernel and for those that are unwound. */
-		const size_t max = sample->is_unwound ? 2 * spec->max_stack : spec->max_stack;
-		int n = chain_resolve(h, sample, thread, &s.leaf->frame, frames, ips,
-				      min_of(max, (size_t)MAX_STACK));
-
-		if (n < 0)
-			return error_nomem();
-		const int skipped = skip_callees(h, frames, n, &s);
-		n -= skipped;
-		memmove(frames, frames + skipped, (size_t)n * sizeof(*frames));
-		memmove(ips, ips + skipped, (size_t)n * sizeof(*ips));
-		if (spec->chain.caller) {
-			for (int i = 0; i < n / 2; i++) {
-				const struct result_frame *f = frames[i];
-				const uint64_t ip = ips[i];
-
-				frames[i] = frames[n - 1 - i];
-				frames[n - 1 - i] = f;
-				ips[i] = ips[n - 1 - i];
-				ips[n - 1 - i] = ip;
-			}
-		}
-		s.depth = (uint32_t)n;
-		s.ips = ips;
-		s.chain = hist_chain_intern(h, frames, (size_t)n);
-		if (!s.chain)
-			return error_nomem();
+	for (size_t i = 0; s->values && i < spec->n_dynamic; i++) {
+		parts->values[i] = NULL;
+		TRY(value_of(h, &spec->dynamic[i], event, sample, &parts->values[i]));
 	}
-	return hist_stack_add(h, &s, thread_kept);
+	return hist_spec_wants_chain(spec) && (sample->chain.n || sample_has_only_stack(sample))
+		       ? add_chain(h, sample, thread, parts, s)
+		       : NULL;
+}
+
+struct error *hist_add(struct hist *h, const struct sample *sample,
+		       const struct session_event *event, const struct thread *thread,
+		       const struct location *leaf, const struct hist_context *context,
+		       bool filtered)
+{
+	struct stack_parts parts;
+	struct hist_stack s;
+
+	TRY(hist_stack_make(h, sample, event, thread, leaf, context, &parts, &s));
+	s.filtered = filtered;
+	return hist_stack_add(h, &s, parts.thread);
 }
 
 size_t hist_size(const struct hist *h)

@@ -21,6 +21,7 @@
 
 #include "lib/base/names.h"
 #include "lib/base/strbuf.h"
+#include "perf/hist/branch_stats.h"
 #include "perf/resolve/resolve.h"
 #include "show/stack_text.h"
 
@@ -66,6 +67,20 @@ enum hist_field {
 	HIST_SOCKET,
 	HIST_CGROUP_ID,
 	HIST_PARALLELISM,
+	/* Of a branch before a sample: spec.branches. */
+	HIST_DSO_FROM,
+	HIST_DSO_TO,
+	HIST_SYMBOL_FROM,
+	HIST_SYMBOL_TO,
+	HIST_MISPREDICT,
+	HIST_IN_TX, /* within a transaction */
+	HIST_ABORT, /* of a transaction */
+	HIST_CYCLES,
+	HIST_SRCLINE_FROM,
+	HIST_SRCLINE_TO,
+	HIST_IPC_LBR, /* as HIST_IPC_NULL */
+	HIST_ADDR_FROM,
+	HIST_ADDR_TO,
 	/* Fields of tracepoints by name, as many as there are in the keys: spec.dynamic[]. */
 	HIST_DYNAMIC,
 	HIST_N_FIELDS = HIST_DYNAMIC + 8,
@@ -108,6 +123,7 @@ struct hist_spec_opts {
 	/* For a diff: its default keys and no columns of measures; entries stay as collected. */
 	bool diff;
 	bool hierarchy; /* entries of the first key, below each those of the second, and so on */
+	bool branches;	/* hist_add_branches() will be called: more keys, other default ones */
 	/*
 	 * Whether some event has this field; NULL: none has any. each_field offers
 	 * the names of all fields, for hints; they live as long as field_ctx.
@@ -140,6 +156,7 @@ struct hist_spec {
 	bool has[HIST_N_FIELDS];   /* among the sort keys */
 	bool elide[HIST_N_FIELDS]; /* not shown: a filter leaves one value */
 	bool hierarchy;
+	bool branches; /* of samples are counted, not samples; not of a live session */
 	/*
 	 * Of a hierarchy: keys of the same number are one level; which number it is says nothing.
 	 * Those that share it with the first key, as measures do, are shown on all levels.
@@ -219,6 +236,20 @@ struct hist_frame {
 	int8_t parent, ignores_callees;
 };
 
+/* Where a branch is from, or to. */
+struct hist_branch_end {
+	const struct hist_frame *frame;
+	uint64_t addr,
+		dso_addr; /* in the process, in the DSO; 0 where no key and no cell needs it */
+};
+
+/* A branch before a sample. Branches that are equal in all keys are equal in all bytes. */
+struct hist_branch {
+	struct hist_branch_end from, to;
+	uint32_t cycles; /* since the branch before */
+	bool mispredicted, predicted, in_transaction, aborts;
+};
+
 /* What samples have for keys that are numbers; 0 where it is not a key. */
 struct hist_numbers {
 	uint64_t addr; /* of the instruction, in the process */
@@ -249,6 +280,7 @@ struct hist_entry {
 	int32_t cpu;
 	uint64_t time;			    /* rounded down to the quantum */
 	const struct hist_numbers *numbers; /* NULL: none is a key */
+	const struct hist_branch *branch;   /* of spec.branches; NULL: without */
 	const char *trace;
 	const struct session_cgroup *cgroup;	/* NULL: not recorded */
 	const struct hist_value *const *values; /* of the dynamic keys; NULL: none */
@@ -293,6 +325,18 @@ struct error *hist_add(struct hist *h, const struct sample *sample,
 		       const struct session_event *event, const struct thread *thread,
 		       const struct location *leaf, const struct hist_context *context,
 		       bool filtered);
+
+/*
+ * The same of a spec with `branches`: adds the branches before the sample, each with a period of 1.
+ * The address that a branch goes to takes the place of the sample's own.
+ */
+struct error *hist_add_branches(struct hist *h, const struct sample *sample,
+				const struct session_event *event, const struct thread *thread,
+				const struct location *leaf, const struct hist_context *context,
+				bool filtered);
+
+/* Of all branches that were added. */
+const struct branch_stats *hist_branch_stats(const struct hist *h);
 
 /* A level of a hierarchy: the keys by which it tells entries apart. */
 struct hist_level {

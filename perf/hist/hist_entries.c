@@ -53,6 +53,18 @@ static uint64_t comm_word(struct hist *h, const char *comm)
 	return strbuf_failed(&h->text) ? 0 : (uintptr_t)hist_intern(h, strbuf_str(&h->text));
 }
 
+/* Its function, or its address; how many words. */
+static size_t end_words(const struct hist_branch_end *end, uint64_t *words)
+{
+	const struct symbol *sym = end->frame->sym;
+
+	words[0] = sym != NULL;
+	words[1] = sym ? sym->start : end->addr;
+	words[2] = sym ? sym->end : 0;
+	words[3] = (uintptr_t)end->frame->sym_name;
+	return 4;
+}
+
 /*
  * The values of the keys as numbers: equal when perf's comparison says 0. Samples that a filter
  * hides have entries of their own; in perf 6.1 they count in the entry of those that it shows, or
@@ -82,7 +94,8 @@ static size_t entry_words(struct hist *h, const struct hist_entry *he, uint64_t 
 			words[n++] = (uintptr_t)he->frame->dso_name;
 			break;
 		case HIST_SYMBOL:
-		case HIST_IPC_NULL: {
+		case HIST_IPC_NULL:
+		case HIST_IPC_LBR: {
 			const struct symbol *sym = he->frame->sym;
 
 			words[n++] = sym != NULL;
@@ -133,6 +146,44 @@ static size_t entry_words(struct hist *h, const struct hist_entry *he, uint64_t 
 		case HIST_CGROUP_ID:
 			words[n++] = he->numbers->cgroup_dev;
 			words[n++] = he->numbers->cgroup_ino;
+			break;
+		case HIST_DSO_FROM:
+			words[n++] = (uintptr_t)he->branch->from.frame->dso_name;
+			break;
+		case HIST_DSO_TO:
+			words[n++] = (uintptr_t)he->branch->to.frame->dso_name;
+			break;
+		case HIST_SYMBOL_FROM:
+			n += end_words(&he->branch->from, words + n);
+			break;
+		case HIST_SYMBOL_TO:
+			n += end_words(&he->branch->to, words + n);
+			break;
+		case HIST_ADDR_FROM:
+			words[n++] = (uintptr_t)he->branch->from.frame->dso_name;
+			words[n++] = he->branch->from.addr;
+			break;
+		case HIST_ADDR_TO:
+			words[n++] = (uintptr_t)he->branch->to.frame->dso_name;
+			words[n++] = he->branch->to.addr;
+			break;
+		case HIST_SRCLINE_FROM:
+			words[n++] = (uintptr_t)he->branch->from.frame->srcline;
+			break;
+		case HIST_SRCLINE_TO:
+			words[n++] = (uintptr_t)he->branch->to.frame->srcline;
+			break;
+		case HIST_MISPREDICT:
+			words[n++] = he->branch->mispredicted | he->branch->predicted << 1;
+			break;
+		case HIST_IN_TX:
+			words[n++] = he->branch->in_transaction;
+			break;
+		case HIST_ABORT:
+			words[n++] = he->branch->aborts;
+			break;
+		case HIST_CYCLES:
+			words[n++] = he->branch->cycles;
 			break;
 		case HIST_SYMBOL_SIZE:
 			words[n++] = hist_symbol_size(he);
@@ -393,6 +444,7 @@ static struct error *stack_finish(struct hist *h, struct hist_stack *s, uint64_t
 		.cgroup = s->cgroup,
 		.values = s->values,
 		.numbers = s->numbers,
+		.branch = s->branch,
 		.filtered = s->filtered || hides_stack(&h->spec->zoom, s),
 	};
 
@@ -438,7 +490,8 @@ static struct error *collapse(struct hist *h)
 {
 	VEC(struct sorted_entry *) all = {0};
 
-	if (!h->spec->has[HIST_COMM])
+	if (!h->spec->has[HIST_COMM] && !h->spec->has[HIST_SRCLINE_FROM] &&
+	    !h->spec->has[HIST_SRCLINE_TO])
 		return NULL;
 	if (!vec_reserve(&all, h->n_entries + 1))
 		return error_nomem();
@@ -577,6 +630,7 @@ static struct error *list_entries(struct hist *h)
 		sum_add(&h->shown.latency, he->stat.latency);
 	}
 	h->in = (struct rb_tree){0};
+	hist_count_branched(h);
 	return NULL;
 }
 

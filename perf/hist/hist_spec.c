@@ -49,6 +49,19 @@ static const struct {
 	{"ins_lat", HIST_INS_LAT},
 	{"addr", HIST_ADDR},
 	{"parallelism", HIST_PARALLELISM},
+	{"dso_from", HIST_DSO_FROM},
+	{"dso_to", HIST_DSO_TO},
+	{"symbol_from", HIST_SYMBOL_FROM},
+	{"symbol_to", HIST_SYMBOL_TO},
+	{"mispredict", HIST_MISPREDICT},
+	{"in_tx", HIST_IN_TX},
+	{"abort", HIST_ABORT},
+	{"cycles", HIST_CYCLES},
+	{"srcline_from", HIST_SRCLINE_FROM},
+	{"srcline_to", HIST_SRCLINE_TO},
+	{"ipc_lbr", HIST_IPC_LBR},
+	{"addr_from", HIST_ADDR_FROM},
+	{"addr_to", HIST_ADDR_TO},
 	{"tid", HIST_TID},
 	{"unit", HIST_UNIT},
 	{"container", HIST_CONTAINER},
@@ -65,10 +78,23 @@ static const struct {
 	{"period", HIST_PERIOD},
 };
 
+static bool is_of_branches(enum hist_field field)
+{
+	return field >= HIST_DSO_FROM && field <= HIST_ADDR_TO;
+}
+
 /* A diff has no measures among its keys. */
 static bool is_offered(const struct hist_spec_opts *opts, size_t i)
 {
-	return !opts->diff || keys[i].field >= HIST_N_MEASURES;
+	return (!opts->diff || keys[i].field >= HIST_N_MEASURES) &&
+	       (opts->branches || !is_of_branches(keys[i].field));
+}
+
+/* For columns that perf adds by itself. */
+static bool is_named(const struct hist_spec_opts *opts, size_t i)
+{
+	return is_offered(opts, i) && keys[i].field != HIST_IPC_NULL &&
+	       keys[i].field != HIST_IPC_LBR;
 }
 
 /* Lists the valid sort keys, "comm, dso, …", for help texts. */
@@ -77,7 +103,7 @@ static void hist_field_names(const struct hist_spec_opts *opts, struct strbuf *s
 	const char *sep = "";
 
 	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
-		if (keys[i].field == HIST_IPC_NULL || !is_offered(opts, i))
+		if (!is_named(opts, i))
 			continue;
 		strbuf_addf(sb, "%s%s", sep, keys[i].name);
 		sep = ", ";
@@ -92,9 +118,14 @@ static struct error *unknown_key(const struct hist_spec_opts *opts, const char *
 
 	if (!copy)
 		return error_nomem();
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
+		if (is_of_branches(keys[i].field) && !strcasecmp(copy, keys[i].name))
+			return error_hint(
+				error_usage("%s '%s' is of branches", what, copy),
+				"use report --branch-stack with a recording of record -b");
 	struct nearest near = nearest_make(copy);
 	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
-		if (keys[i].field != HIST_IPC_NULL && is_offered(opts, i))
+		if (is_named(opts, i))
 			nearest_offer(&near, keys[i].name);
 	if (opts->each_field)
 		opts->each_field(opts->field_ctx, &near);
@@ -200,7 +231,10 @@ static bool is_strict(const char *order)
 
 static const char *default_order(const struct hist_spec_opts *opts)
 {
-	return opts->diff ? "dso,symbol" : opts->tracepoints_only ? "trace" : "comm,dso,symbol";
+	return opts->diff		? "dso,symbol"
+	       : opts->branches		? "comm,dso_from,symbol_from,symbol_to,cycles"
+	       : opts->tracepoints_only ? "trace"
+					: "comm,dso,symbol";
 }
 
 static struct error *check_plus(const char *order, const char *option)
@@ -252,7 +286,7 @@ static struct error *setup_sort(struct hist_spec *spec, const struct hist_spec_o
 	else if (opts->sort)
 		strbuf_adds(&order, opts->sort);
 	if (opts->sort && strstr(opts->sort, "symbol") && !opts->diff)
-		strbuf_adds(&order, ",ipc_null");
+		strbuf_adds(&order, opts->branches ? ",ipc_lbr" : ",ipc_null");
 	if (strbuf_failed(&order))
 		return error_nomem();
 	bool has_overhead = strstr(strbuf_str(&order), "overhead") || opts->diff;
@@ -328,7 +362,8 @@ struct error *hist_spec_init(struct hist_spec *spec, const struct hist_spec_opts
 	memcpy(&opts, given, min_of(given->sz, sizeof(opts)));
 	made.hierarchy = opts.hierarchy;
 	made.as_collected = opts.diff;
-	made.children = opts.children &= !opts.hierarchy;
+	made.branches = opts.branches;
+	made.children = opts.children &= !opts.hierarchy && !opts.branches;
 	made.strict_fields = is_strict(opts.fields);
 	TRY(check_plus(opts.sort, "--sort"));
 	TRY(check_plus(opts.fields, "--fields"));
@@ -422,6 +457,19 @@ const char *hist_field_title(const struct hist_spec *spec, enum hist_field field
 		[HIST_SOCKET] = "Socket",
 		[HIST_CGROUP_ID] = "cgroup id (dev/inode)",
 		[HIST_PARALLELISM] = "Parallelism",
+		[HIST_DSO_FROM] = "Source Shared Object",
+		[HIST_DSO_TO] = "Target Shared Object",
+		[HIST_SYMBOL_FROM] = "Source Symbol",
+		[HIST_SYMBOL_TO] = "Target Symbol",
+		[HIST_MISPREDICT] = "Branch Mispredicted",
+		[HIST_IN_TX] = "Branch in transaction",
+		[HIST_ABORT] = "Transaction abort",
+		[HIST_CYCLES] = "Basic Block Cycles",
+		[HIST_SRCLINE_FROM] = "From Source:Line",
+		[HIST_SRCLINE_TO] = "To Source:Line",
+		[HIST_IPC_LBR] = "IPC   [IPC Coverage]",
+		[HIST_ADDR_FROM] = "Source Address",
+		[HIST_ADDR_TO] = "Target Address",
 	};
 
 	if (field >= HIST_DYNAMIC)
@@ -446,6 +494,39 @@ static int64_t dso_cmp(const struct hist_entry *a, const struct hist_entry *b)
 	if (!na || !nb)
 		return cmp_null(na, nb);
 	return na == nb ? 0 : strcmp(nb, na);
+}
+
+/* In the other order than DSOs of samples. */
+static int64_t end_dso_cmp(const struct hist_branch_end *a, const struct hist_branch_end *b)
+{
+	const char *na = a->frame->dso_name, *nb = b->frame->dso_name;
+
+	if (!na || !nb)
+		return cmp_null(nb, na);
+	return na == nb ? 0 : strcmp(na, nb);
+}
+
+static int64_t end_addr_cmp(const struct hist_branch_end *a, const struct hist_branch_end *b)
+{
+	const int64_t cmp = end_dso_cmp(a, b);
+
+	return cmp ? cmp : (int64_t)(b->addr - a->addr);
+}
+
+static int64_t end_symbol_cmp(const struct hist_branch_end *a, const struct hist_branch_end *b)
+{
+	const struct symbol *sa = a->frame->sym, *sb = b->frame->sym;
+
+	if (!sa && !sb)
+		return (int64_t)(b->addr - a->addr);
+	if (!sa || !sb)
+		return cmp_null(sa, sb);
+	if (sa->start != sb->start)
+		return (int64_t)(sb->start - sa->start);
+	if (sa->end != sb->end || a->frame->sym_name == b->frame->sym_name)
+		return (int64_t)(sb->end - sa->end);
+	/* As of samples: perf takes them for one. */
+	return strcmp(b->frame->sym_name, a->frame->sym_name);
 }
 
 static int64_t symbol_cmp(const struct hist_spec *spec, const struct hist_entry *a,
@@ -556,6 +637,7 @@ static int64_t field_cmp(const struct hist_spec *spec, enum hist_field field,
 		return dso_cmp(a, b);
 	case HIST_SYMBOL:
 	case HIST_IPC_NULL:
+	case HIST_IPC_LBR:
 		return symbol_cmp(spec, a, b);
 	case HIST_PARENT:
 		if (!a->parent || !b->parent)
@@ -590,6 +672,32 @@ static int64_t field_cmp(const struct hist_spec *spec, enum hist_field field,
 		return (int64_t)(a->numbers->ins_lat - b->numbers->ins_lat);
 	case HIST_CODE_PAGE_SIZE:
 		return (int64_t)(b->numbers->code_page_size - a->numbers->code_page_size);
+	case HIST_DSO_FROM:
+		return end_dso_cmp(&a->branch->from, &b->branch->from);
+	case HIST_DSO_TO:
+		return end_dso_cmp(&a->branch->to, &b->branch->to);
+	case HIST_SYMBOL_FROM:
+		return end_symbol_cmp(&a->branch->from, &b->branch->from);
+	case HIST_SYMBOL_TO:
+		return end_symbol_cmp(&a->branch->to, &b->branch->to);
+	case HIST_ADDR_FROM:
+		return end_addr_cmp(&a->branch->from, &b->branch->from);
+	case HIST_ADDR_TO:
+		return end_addr_cmp(&a->branch->to, &b->branch->to);
+	case HIST_SRCLINE_FROM:
+		return strcmp(b->branch->from.frame->srcline, a->branch->from.frame->srcline);
+	case HIST_SRCLINE_TO:
+		return strcmp(b->branch->to.frame->srcline, a->branch->to.frame->srcline);
+	/* What differs has no order in perf: the later one is first in the report. */
+	case HIST_MISPREDICT:
+		return a->branch->mispredicted != b->branch->mispredicted ||
+		       a->branch->predicted != b->branch->predicted;
+	case HIST_IN_TX:
+		return a->branch->in_transaction != b->branch->in_transaction;
+	case HIST_ABORT:
+		return a->branch->aborts != b->branch->aborts;
+	case HIST_CYCLES:
+		return (int64_t)a->branch->cycles - b->branch->cycles;
 	case HIST_SYMBOL_SIZE:
 		return u64_cmp(hist_symbol_size(b), hist_symbol_size(a));
 	case HIST_SRCLINE:

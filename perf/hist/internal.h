@@ -7,6 +7,7 @@
 #include "lib/base/hash.h"
 #include "lib/base/rbtree.h"
 #include "lib/base/vec.h"
+#include "perf/hist/branch_stats.h"
 #include "perf/hist/hist.h"
 #include "perf/hist/hist_owned.h"
 #include "show/mappings.h"
@@ -23,6 +24,7 @@ struct hist_stack {
 	const struct session_cgroup *cgroup;	/* NULL: not recorded, or not a key */
 	const struct hist_value *const *values; /* as many as the spec's; NULL: none */
 	const struct hist_numbers *numbers;	/* NULL: none is a key */
+	const struct hist_branch *branch;	/* of spec.branches; NULL: without */
 	uint64_t ip;
 	uint64_t time;
 	uint64_t period, n, latency;
@@ -42,8 +44,14 @@ struct hist {
 	struct resolver *resolver;
 	struct session *session;
 	struct arena arena;
-	struct hist_owned owned;   /* of a live session */
-	uint64_t generation;	   /* likewise */
+	struct hist_owned owned; /* of a live session */
+	uint64_t generation;	 /* likewise */
+	struct branch_cache *branch_cache;
+	struct {
+		uint64_t all, shown;	 /* samples that had branches */
+		uint64_t branches_shown; /* of those that are shown */
+		struct branch_stats stats;
+	} branched;
 	uint64_t n_thinned;	   /* stacks that were left out, for which others stand */
 	struct hist *shown_before; /* what results may refer to; NULL: nothing but this one */
 	struct arena entry_arena;  /* of what hist_finish_group() makes */
@@ -97,6 +105,27 @@ const struct hist_frame *hist_frame_find(const struct hist *h, const struct hist
 /* One pointer for equal chains; NULL: no memory. */
 const struct result_frame *const *hist_chain_intern(struct hist *h,
 						    const struct result_frame **frames, size_t n);
+
+/* What a stack refers to until it is added. */
+#define HIST_MAX_STACK 2048
+struct stack_parts {
+	const struct thread *thread;
+	const struct result_frame *frames[HIST_MAX_STACK];
+	uint64_t ips[HIST_MAX_STACK];
+	const struct hist_value *values[HIST_MAX_DYNAMIC];
+	struct hist_numbers numbers;
+};
+/* The stack of a sample, which refers to the parts. */
+struct error *hist_stack_make(struct hist *h, const struct sample *sample,
+			      const struct session_event *event, const struct thread *thread,
+			      const struct location *leaf, const struct hist_context *context,
+			      struct stack_parts *parts, struct hist_stack *s);
+/* The frame of a location without inlined functions; NULL: no memory. */
+const struct hist_frame *hist_frame_of(struct hist *h, const struct location *loc);
+/* Of the samples that had branches, in place of the branches. */
+void hist_count_branched(struct hist *h);
+void hist_branch_cache_free(struct branch_cache *cache);
+
 /* Adds to the stack that is equal, or a copy as a new one; its thread is then this one. */
 struct error *hist_stack_add(struct hist *h, const struct hist_stack *s,
 			     const struct thread *thread);

@@ -33,6 +33,14 @@ static enum column_style style_of(enum hist_field field)
 	case HIST_CODE_PAGE_SIZE:
 	case HIST_DSO:
 	case HIST_PARENT:
+	case HIST_DSO_FROM:
+	case HIST_DSO_TO:
+	case HIST_MISPREDICT:
+	case HIST_IN_TX:
+	case HIST_ABORT:
+	case HIST_CYCLES:
+	case HIST_SRCLINE_FROM:
+	case HIST_SRCLINE_TO:
 	case HIST_CGROUP:
 	case HIST_UNIT:
 	case HIST_CONTAINER:
@@ -42,8 +50,11 @@ static enum column_style style_of(enum hist_field field)
 	case HIST_TIME:
 	case HIST_SRCLINE:
 	case HIST_SRCFILE:
+	case HIST_ADDR_FROM:
+	case HIST_ADDR_TO:
 		return COLUMN_LOOSE;
 	case HIST_IPC_NULL:
+	case HIST_IPC_LBR:
 		return COLUMN_FILLER;
 	case HIST_SYMBOL_SIZE:
 	case HIST_DSO_SIZE:
@@ -179,24 +190,57 @@ const char *results_format(struct results_maker *m, const char *fmt, ...)
 	return copy;
 }
 
-static struct result_cell symbol_cell(struct results_maker *m, const struct hist_entry *he)
+static struct result_cell symbol_cell(struct results_maker *m, const struct hist_frame *frame,
+				      uint64_t ip, char level)
 {
-	const struct symbol *sym = he->frame->sym;
+	const struct symbol *sym = frame->sym;
 	struct result_cell cell = {
 		.kind = CELL_SYMBOL,
-		.level = he->level,
-		.origin = m->opts->origins ? hist_dso_origin(m->h, he->frame->dso) : '!',
+		.level = level,
+		.origin = m->opts->origins ? hist_dso_origin(m->h, frame->dso) : '!',
 		.text = sym ? sym->name : NULL,
 		.is_inlined = sym && sym->inlined,
-		.u = he->ip,
+		.u = ip,
 	};
 
-	if (sym && sym->type == STT_OBJECT && he->frame->map) {
+	if (sym && sym->type == STT_OBJECT && frame->map) {
 		cell.has_offset = true;
 		cell.text = results_format(m, "%s+0x%" PRIx64, sym->name,
-					   he->ip - location_unmap(he->frame->map, sym->start));
+					   ip - location_unmap(frame->map, sym->start));
 	}
 	return cell;
+}
+
+/* The function that a branch is from or to; an address without a map has no level of its own. */
+static struct result_cell end_cell(struct results_maker *m, const struct hist_branch_end *end)
+{
+	return symbol_cell(m, end->frame, end->dso_addr,
+			   end->frame->level ? end->frame->level : 'H');
+}
+
+/* "[.] main+0x12", as perf with the level of the sample, but with the whole name. */
+static struct result_cell end_address_cell(struct results_maker *m,
+					   const struct hist_branch_end *end, char level)
+{
+	const struct symbol *sym = end->frame->sym;
+	struct result_cell cell = cell_of_number(end->addr);
+	uint64_t start = sym ? sym->start : 0;
+
+	if (sym && sym->type == STT_OBJECT && end->frame->map)
+		start = location_unmap(end->frame->map, start);
+	const uint64_t offset = end->dso_addr - start;
+	if (!sym)
+		cell.text = results_format(m, "[%c] 0x%016" PRIx64, level, end->dso_addr);
+	else if (offset)
+		cell.text = results_format(m, "[%c] %s+%#" PRIx64, level, sym->name, offset);
+	else
+		cell.text = results_format(m, "[%c] %s", level, sym->name);
+	return cell;
+}
+
+static struct result_cell dso_cell(const struct hist_frame *frame)
+{
+	return cell_of_text(frame->dso_name ? frame->dso_name : "[unknown]");
 }
 
 static struct result_cell value_cell(const struct hist_value *v)
@@ -302,9 +346,36 @@ struct result_cell results_cell(struct results_maker *m, size_t column, const st
 	case HIST_COMM_NODIGIT:
 		return comm_cell(m, he->comm);
 	case HIST_DSO:
-		return cell_of_text(he->frame->dso_name ? he->frame->dso_name : "[unknown]");
+		return dso_cell(he->frame);
 	case HIST_SYMBOL:
-		return symbol_cell(m, he);
+		return symbol_cell(m, he->frame, he->ip, he->level);
+	case HIST_DSO_FROM:
+		return dso_cell(he->branch->from.frame);
+	case HIST_DSO_TO:
+		return dso_cell(he->branch->to.frame);
+	case HIST_SYMBOL_FROM:
+		return end_cell(m, &he->branch->from);
+	case HIST_SYMBOL_TO:
+		return end_cell(m, &he->branch->to);
+	case HIST_ADDR_FROM:
+		return end_address_cell(m, &he->branch->from, he->level);
+	case HIST_ADDR_TO:
+		return end_address_cell(m, &he->branch->to, he->level);
+	case HIST_SRCLINE_FROM:
+		return cell_of_text(he->branch->from.frame->srcline);
+	case HIST_SRCLINE_TO:
+		return cell_of_text(he->branch->to.frame->srcline);
+	case HIST_MISPREDICT:
+		return cell_of_text(he->branch->predicted      ? "N"
+				    : he->branch->mispredicted ? "Y"
+							       : "N/A");
+	case HIST_IN_TX:
+		return cell_of_text(he->branch->in_transaction ? "T" : ".");
+	case HIST_ABORT:
+		return cell_of_text(he->branch->aborts ? "A" : ".");
+	case HIST_CYCLES:
+		return he->branch->cycles ? number_cell(m, he->branch->cycles)
+					  : (struct result_cell){.kind = CELL_EMPTY, .text = "-"};
 	case HIST_PARENT:
 		return cell_of_text(he->parent ? he->parent->name : "[other]");
 	case HIST_CPU:
@@ -380,6 +451,10 @@ size_t results_width(const struct results_maker *m, enum hist_field field,
 		return comm ? comm + 8 : 0;
 	case HIST_DSO:
 		return m->opts->wide_dso && !he->frame->sym ? ADDRESS_DIGITS : 0;
+	case HIST_DSO_FROM:
+		return m->opts->wide_dso && !he->branch->from.frame->sym ? ADDRESS_DIGITS : 0;
+	case HIST_DSO_TO:
+		return m->opts->wide_dso && !he->branch->to.frame->sym ? ADDRESS_DIGITS : 0;
 	case HIST_CPU:
 		return 3;
 	case HIST_SOCKET:

@@ -75,6 +75,21 @@ static struct error *check_chains(const struct summary *s, bool any)
 			  "record with -g");
 }
 
+static struct error *check_branches(const struct summary *s)
+{
+	struct session *session = s->opts.recording->session;
+
+	for (size_t i = 0; i < session_n_events(session); i++)
+		if (session_event(session, i)->attr.sample_type & PERF_SAMPLE_BRANCH_STACK)
+			return NULL;
+	/* The events of a pipe are not known yet. */
+	if (!s->opts.keys.branches || session_header(session)->pipe)
+		return NULL;
+	return error_hint(error_usage("--branch-stack needs branch stacks, and the recording has "
+				      "none"),
+			  "record with -b or -j");
+}
+
 static bool names_latency(const char *keys)
 {
 	return keys && (strstr(keys, "latency") || strstr(keys, "parallelism"));
@@ -106,6 +121,7 @@ static struct error *setup_spec(struct summary *s)
 		keys.has_switches |=
 			session_event(opts->recording->session, i)->attr.context_switch;
 	TRY(check_latency(s, &keys));
+	TRY(check_branches(s));
 	s->opts.keys.has_switches = keys.has_switches;
 	keys.sz = sizeof(keys);
 	keys.tracepoints_only = n > 0;
@@ -132,13 +148,14 @@ static struct error *setup_spec(struct summary *s)
 	any_chain |= is_pipe;
 	TRY(check_chains(s, any_chain));
 	spec->chain = opts->chain;
-	spec->use_chain = any_chain && !opts->no_chains;
+	spec->use_chain = any_chain && !opts->no_chains && !spec->branches;
 	spec->hide_unresolved = opts->hide_unresolved;
 	spec->exclude_other = opts->exclude_other;
 	spec->symbol_filter = opts->symbol_filter;
 	spec->long_dso = opts->long_dso;
 	spec->full_paths = opts->full_paths;
-	if (spec->has[HIST_SRCLINE] || spec->has[HIST_SRCFILE])
+	if (spec->has[HIST_SRCLINE] || spec->has[HIST_SRCFILE] || spec->has[HIST_SRCLINE_FROM] ||
+	    spec->has[HIST_SRCLINE_TO])
 		resolver_want_lines(opts->recording->resolver);
 	spec->keeps = opts->keeps || opts->live;
 	spec->live = opts->live;
@@ -276,6 +293,9 @@ static struct error *on_sample(struct session_tool *tool, struct session *sessio
 	s->n_samples++;
 	s->n_alone += context.parallelism == 1;
 	/* Samples that are hidden still count for the totals, as in perf. */
+	if (s->spec.branches)
+		return hist_add_branches(h, sample, event, thread, &leaf, &context,
+					 verdict == FILTER_HIDE);
 	return hist_add(h, sample, event, thread, &leaf, &context, verdict == FILTER_HIDE);
 }
 
@@ -408,6 +428,15 @@ static bool is_kept(const struct summary *s, enum hist_field field)
 	case HIST_SYMBOL:
 	case HIST_SYMBOL_SIZE:
 	case HIST_IPC_NULL:
+	case HIST_IPC_LBR:
+	case HIST_DSO_FROM:
+	case HIST_DSO_TO:
+	case HIST_SYMBOL_FROM:
+	case HIST_SYMBOL_TO:
+	case HIST_MISPREDICT:
+	case HIST_IN_TX:
+	case HIST_ABORT:
+	case HIST_CYCLES:
 	case HIST_CPU:
 	case HIST_CGROUP:
 	case HIST_UNIT:
@@ -506,6 +535,17 @@ struct error *summary_show(struct summary *s, const struct summary_view *view)
 void summary_warn_of_stacks(const struct summary *s)
 {
 	sample_reader_warn_of_stacks(&s->reader, s->opts.recording->path);
+}
+
+void summary_print_branches(const struct summary *s, struct strbuf *out)
+{
+	struct branch_stats stats = {0};
+	struct hist *const *h;
+
+	vec_for_each (h, &s->hists)
+		if (*h)
+			branch_stats_sum(&stats, hist_branch_stats(*h));
+	branch_stats_print(&stats, out);
 }
 
 size_t summary_n_entries(const struct summary *s)

@@ -19,7 +19,9 @@
 struct summary_opts {
 	size_t sz;				  /* sizeof(struct summary_opts) */
 	const struct opened_recording *recording; /* borrowed */
-	/* sort, fields, children, show_nr_samples, show_total_period, show_cpu_utilization */
+	/* sort, fields, children, show_nr_samples, show_total_period, show_cpu_utilization,
+	 * branches
+	 */
 	struct hist_spec_opts keys;
 	struct hist_results_opts table; /* all but name and unit */
 	struct chain_opts chain;
@@ -85,6 +87,9 @@ struct error *summary_show(struct summary *s, const struct summary_view *view);
 
 /* Warns of copied stacks that could not be unwound to their end. */
 void summary_warn_of_stacks(const struct summary *s);
+
+/* With opts.keys.branches: branch_stats_print() of all events. */
+void summary_print_branches(const struct summary *s, struct strbuf *out);
 
 /* Of all events, also those that a filter hides. */
 size_t summary_n_entries(const struct summary *s);

@@ -218,6 +218,9 @@ struct error *features_begin(struct recording *rec)
 	TRY(put_pmus(rec));
 	TRY(put_clock(rec));
 	TRY(put_groups(rec));
+	/* It has no bytes: perf report counts branches if it is there. */
+	if (rec->opts.branches)
+		TRY(data_writer_feature(rec->writer, DATA_BRANCH_STACK, "", 0));
 	bool tracepoints = false;
 	for (size_t i = 0; i < rec->events.n; i++)
 		tracepoints |= rec->events.v[i].tracepoint || rec->events.v[i].format;

@@ -175,6 +175,95 @@ test_recordings_without_branches() {
 	assert_contains err "the instructions between branches need a recording of all branches"
 }
 
+# Of the report, what perf 6.1 and 7.2 print alike: the former calls each branch a sample. And not the
+# types of branches: perf counts that of the first branch of a row for all of them.
+without_tips() {
+	sed -n '/^# Branch Stat/q; /^# Samples/d; /Tip:/d; /^#$/d; /^$/d; p'
+}
+
+same_report() {
+	[ -n "$PERF" ] || return 0
+	"$PERF" report --stdio -i "$@" 2>theirs.err | without_tips >theirs
+	[ -s theirs ] || fail "perf report $*: $(cat theirs.err)"
+	"$PERF_BPF" report --stdio -i "$@" | without_tips >mine || fail "report $*"
+	cmp theirs mine || fail "report $*: $(diff theirs mine | head -20)"
+}
+
+test_report_of_branches() {
+	build_shop
+	write b.data <<-END
+		sample $PID 2000 0x401022 0x401014/0x401022/0x32 0x401004/0x40100d/0x31 0x40101d/0x401000/0x32 0x40102e/0x401015/1
+		sample $PID 3000 0x401033 0x401028/0x401033/2 0x401025/0x40101b/0x102
+		sample $PID 4000 0x40101b 0x40101d/0x40101b/0xd 0x40101d/0x401000/0x32
+		sample $PID 5000 0xffffffff81000010 0x40101d/0xffffffff81000000/2 0x401028/0x40101b/0x32
+		sample $PID 6000 0x401033 0x401015/0x401015/2
+		sample $PID 7000 0x401022 0x401014/0x401022/2 0x10/0x20/2 0x401014/0x401022/2
+		sample $PID 8000 0x1234
+	END
+	"$PERF_BPF" report --stdio -i b.data >got
+	cat >wanted <<-'END'
+		# Samples: 6  of event 'cycles:u'
+		# Event count (approx.): 14
+		# Overhead  Command  Source Shared Object  Source Symbol           Target Symbol           Basic Block Cycles
+		# ........  .......  ....................  ......................  ......................  ..................
+		    14.29%  shop     shop                  [.] leaf                [.] tree                -
+		    14.29%  shop     shop                  [.] tree                [.] leaf                3
+		    14.29%  shop     shop                  [.] tree                [.] tree                -
+		     7.14%  shop     [unknown]             [H] 0x0000000000000010  [H] 0x0000000000000020  -
+		     7.14%  shop     shop                  [.] leaf                [.] leaf                3
+		     7.14%  shop     shop                  [.] leaf                [.] tree                3
+		     7.14%  shop     shop                  [.] tree                [.] tree                16
+		     7.14%  shop     shop                  [.] tree                [.] tree                3
+		     7.14%  shop     shop                  [.] tree                [.] _start              -
+		     7.14%  shop     shop                  [.] tree                [H] 0xffffffff81000000  -
+		     7.14%  shop     shop                  [.] _start              [.] tree                -
+	END
+	grep -A20 '^# Samples' got | sed '/^#$/d; /^$/d; s/ *$//' | diff wanted - >difference ||
+		fail "$(cat difference)"
+	"$PERF_BPF" report --stdio -q -i b.data -s mispredict,in_tx,abort --no-branch-stack 2>err &&
+		fail "a key of branches without them"
+	assert_contains err "use report --branch-stack"
+	"$PERF_BPF" report --stdio -q -i b.data -s mispredict,in_tx,abort >got
+	assert_equal "$(sed '/^$/d;s/ *$//;s/   */  /g' got)" "\
+  78.57%  N  .  .
+  14.29%  Y  .  .
+  7.14%  Y  T  A"
+	same_report b.data
+	same_report b.data -v
+	same_report b.data -n -U
+	same_report b.data --hierarchy
+	same_report b.data -s addr_from,addr_to -v
+	same_report b.data -s dso_from,dso_to
+	same_report b.data -s pid,cpu,time,weight
+	same_report b.data -F overhead,sample,cycles,in_tx,abort
+	same_report b.data --no-branch-stack -s sym,dso
+	# a recording that does not say that it is of branches, as one of a pipe
+	"$BUILD/tests/unit/rewrite-perfdata" b.data - >b.pipe
+	"$PERF_BPF" report --stdio -b -i b.data >wanted
+	"$PERF_BPF" report --stdio -b -i - <b.pipe >got
+	diff wanted got >difference || fail "of a pipe: $(cat difference)"
+	"$PERF_BPF" report --stdio -i - <b.pipe >got
+	! grep -q "Source Symbol" got || fail "branches of a pipe: $(cat got)"
+	"$PERF_BPF" report --json -i b.data -s symbol_from,cycles >got
+	assert_contains got '"period":14'
+	assert_contains got '"symbol_from":"tree","cycles":3,'
+	write n.data <<-END
+		sample $PID 1 0x401022 0x401014/0x401022/0x100002 0x401022/0x40101b/0x100002
+	END
+	"$PERF_BPF" report --stdio -i n.data >got
+	grep -A20 'Statistics' got >types
+	printf '%s\n' '# Branch Statistics:' '#' 'COND_FWD:  50.0%' 'COND_BWD:  50.0%' '    COND: 100.0%' |
+		diff - types >difference || fail "$(cat difference)"
+	{
+		echo 'event 0x7 0'
+		echo "sample $PID 1 0x401022"
+	} | "$WRITE" n.data
+	expect_status 2 "$PERF_BPF" report --stdio -i n.data -b
+	assert_contains err "record with -b"
+	expect_status 2 "$PERF_BPF" report --stdio -i n.data -s symbol_from
+	assert_contains err "use report --branch-stack"
+}
+
 # Of 4 samples of the same period, one while two threads ran, and one with a cgroup.
 test_latencies() {
 	build_shop

@@ -591,6 +591,157 @@ static void test_spec(void **state)
 	error_free(err);
 }
 
+static void test_spec_of_branches(void **state)
+{
+	struct hist_spec_opts opts = {.sz = sizeof(opts), .children = true, .branches = true};
+	struct hist_spec spec;
+
+	assert_null(hist_spec_init(&spec, &opts));
+	assert_false(spec.children);
+	assert_int_equal(spec.n_out, 6);
+	assert_int_equal(spec.out[0], HIST_OVERHEAD);
+	assert_int_equal(spec.out[1], HIST_COMM);
+	assert_int_equal(spec.out[2], HIST_DSO_FROM);
+	assert_int_equal(spec.out[3], HIST_SYMBOL_FROM);
+	assert_int_equal(spec.out[4], HIST_SYMBOL_TO);
+	assert_int_equal(spec.out[5], HIST_CYCLES);
+	/* "sym" is still the symbol; a key with "symbol" has a column of IPC */
+	opts.sort = "sym,symbol_f,mis";
+	assert_null(hist_spec_init(&spec, &opts));
+	assert_int_equal(spec.out[1], HIST_SYMBOL);
+	assert_int_equal(spec.out[2], HIST_SYMBOL_FROM);
+	assert_int_equal(spec.out[3], HIST_MISPREDICT);
+	assert_int_equal(spec.out[4], HIST_IPC_LBR);
+
+	opts = (struct hist_spec_opts){.sz = sizeof(opts), .sort = "comm,symbol_from"};
+	struct error *err = hist_spec_init(&spec, &opts);
+	assert_non_null(err);
+	assert_non_null(strstr(err->msg, "'symbol_from'"));
+	assert_non_null(strstr(err->hint, "--branch-stack"));
+	error_free(err);
+}
+
+#define OUTSIDE 0x70000000
+
+/* Two samples: branches from main to a and from a to b, and one from a to what is not mapped. */
+static void add_branches(struct world *w, struct hist *h)
+{
+	const uint64_t first[] = {A + 1, B, 7 << 4 | 1, MAIN, A, 2 | 4};
+	const uint64_t second[] = {A + 2, B + 3, 7 << 4 | 1, A, OUTSIDE, 2 | 8};
+	const uint64_t *const words[] = {first, second, NULL};
+
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
+		const struct sample s = {
+			.ip = C,
+			.period = 1000,
+			.cpumode = PERF_RECORD_MISC_USER,
+			.branches = {.bytes = (const uint8_t *)words[i], .n = words[i] ? 6 : 0},
+		};
+		struct location leaf;
+
+		resolve_addr(w->resolver, thread_of(w), s.cpumode, s.ip, &leaf);
+		assert_null(hist_add_branches(h, &s, session_event(w->session, 0), thread_of(w),
+					      &leaf, &alone, false));
+	}
+}
+
+static struct hist_spec spec_of_branches(const char *sort)
+{
+	const struct hist_spec_opts opts = {.sz = sizeof(opts), .sort = sort, .branches = true};
+	struct hist_spec spec;
+
+	assert_null(hist_spec_init(&spec, &opts));
+	return spec;
+}
+
+static void test_branches(void **state)
+{
+	struct world *w = *state;
+	struct hist_spec spec = spec_of_branches("symbol_from,symbol_to,cycles");
+	struct hist *h;
+
+	assert_null(hist_new(&spec, w->resolver, &h));
+	add_branches(w, h);
+	assert_null(hist_finish_group(&h, 1));
+	/* each counts 1; a sample without branches is none */
+	assert_int_equal(hist_size(h), 3);
+	assert_int_equal(hist_totals(h)->period, 4);
+	assert_int_equal(hist_totals(h)->samples, 2);
+	assert_int_equal(hist_shown_totals(h)->samples, 2);
+	const struct hist_entry *he = hist_at(h, 0);
+	assert_int_equal(he->stat.period, 2);
+	assert_string_equal(he->branch->from.frame->sym->name, "a");
+	assert_string_equal(he->branch->to.frame->sym->name, "b");
+	assert_int_equal(he->branch->cycles, 7);
+	/* the symbol of other keys is what the branch goes to */
+	assert_string_equal(he->frame->sym->name, "b");
+	assert_string_equal(hist_at(h, 1)->branch->from.frame->sym->name, "main");
+	he = hist_at(h, 2);
+	assert_string_equal(he->branch->from.frame->sym->name, "a");
+	assert_null(he->branch->to.frame->sym);
+	assert_int_equal(he->branch->to.addr, OUTSIDE);
+	hist_free(h);
+
+	/* addresses and flags tell them apart only if they are keys */
+	spec = spec_of_branches("addr_from,addr_to");
+	assert_null(hist_new(&spec, w->resolver, &h));
+	add_branches(w, h);
+	assert_null(hist_finish_group(&h, 1));
+	assert_int_equal(hist_size(h), 4);
+	hist_free(h);
+	spec = spec_of_branches("mispredict");
+	assert_null(hist_new(&spec, w->resolver, &h));
+	add_branches(w, h);
+	assert_null(hist_finish_group(&h, 1));
+	assert_int_equal(hist_size(h), 2);
+	assert_int_equal(hist_at(h, 0)->stat.period, 2);
+	hist_free(h);
+	spec = spec_of_branches("in_tx,abort");
+	assert_null(hist_new(&spec, w->resolver, &h));
+	add_branches(w, h);
+	assert_null(hist_finish_group(&h, 1));
+	assert_int_equal(hist_size(h), 3);
+	hist_free(h);
+	/* both ends have to be known */
+	spec = spec_of_branches("symbol_from,symbol_to");
+	spec.hide_unresolved = true;
+	assert_null(hist_new(&spec, w->resolver, &h));
+	add_branches(w, h);
+	assert_null(hist_finish_group(&h, 1));
+	assert_int_equal(hist_totals(h)->period, 3);
+	assert_int_equal(hist_totals(h)->samples, 2);
+	hist_free(h);
+}
+
+static void test_types_of_branches(void **state)
+{
+	struct branch_stats stats = {0};
+	struct strbuf out = STRBUF_INIT;
+	const struct branch branches[] = {
+		{.type = 1, .from = 0x1000, .to = 0x1010},
+		{.type = 1, .from = 0x1010, .to = 0x1000},
+		{.type = 4, .from = 0x1010, .to = 0x2000},
+		{.type = 15, .new_type = 1, .from = 0x1010, .to = 0x80000000},
+		{.type = 0, .from = 0x1010, .to = 0x80000000},
+		{.type = 4, .from = 0, .to = 0x80000000},
+	};
+
+	branch_stats_print(&stats, &out);
+	assert_string_equal(strbuf_str(&out), "");
+	for (size_t i = 0; i < ARRAY_SIZE(branches); i++)
+		branch_stats_add(&stats, &branches[i]);
+	branch_stats_print(&stats, &out);
+	assert_string_equal(strbuf_str(&out), "\n#\n# Branch Statistics:\n#\n"
+					      "COND_FWD:  33.3%\n"
+					      "COND_BWD:  33.3%\n"
+					      "CROSS_4K:  33.3%\n"
+					      "CROSS_2M:  33.3%\n"
+					      "    COND:  66.7%\n"
+					      "    CALL:  33.3%\n"
+					      "FAULT_DATA:  33.3%\n");
+	strbuf_deinit(&out);
+}
+
 struct number {
 	struct rb_node rb;
 	int value;
@@ -789,6 +940,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_fade, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_room, setup, teardown),
 		cmocka_unit_test(test_spec),
+		cmocka_unit_test(test_spec_of_branches),
+		cmocka_unit_test(test_types_of_branches),
+		cmocka_unit_test_setup_teardown(test_branches, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_numbers, setup, teardown),
 		cmocka_unit_test(test_keys_of_a_diff),
 		cmocka_unit_test(test_methods_of_a_diff),
