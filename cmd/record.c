@@ -72,6 +72,8 @@ enum {
 	OPT_DRY_RUN,
 	OPT_SYNTH,
 	OPT_THREADS,
+	OPT_OFF_CPU,
+	OPT_OFF_CPU_THRESH,
 };
 
 static const struct argp_option options[] = {
@@ -137,6 +139,11 @@ static const struct argp_option options[] = {
 	{"latency", OPT_LATENCY, NULL, 0,
 	 "Record what report --latency needs: the context switches of the command or processes"},
 	{"switch-events", OPT_SWITCH_EVENTS, NULL, 0, "Record context switches"},
+	{"off-cpu", OPT_OFF_CPU, NULL, 0,
+	 "Also record how long tasks sleep, with call chains, as the event offcpu-time"},
+	{"off-cpu-thresh", OPT_OFF_CPU_THRESH, "MS", 0,
+	 "Write a sample for each sleep of at least so many milliseconds (500); shorter ones are "
+	 "summed"},
 	{"mmap-pages", 'm', "PAGES", 0, "Ring size in pages, or a size such as 512K or 4M"},
 	{"mmap-flush", OPT_MMAP_FLUSH, "SIZE", 0,
 	 "Do not read a ring that has fewer bytes, until the end; at most a quarter of the ring"},
@@ -327,6 +334,7 @@ static const struct option_member members[] = {
 	OPTION_SETS(OPT_NAMESPACES, struct record_args, opts.namespaces),
 	OPTION_SETS(OPT_LATENCY, struct record_args, latency),
 	OPTION_SETS(OPT_SWITCH_EVENTS, struct record_args, opts.switches),
+	OPTION_SETS(OPT_OFF_CPU, struct record_args, opts.off_cpu),
 	OPTION_SETS(OPT_STRICT_FREQ, struct record_args, opts.strict_freq),
 	OPTION_SETS(OPT_PER_THREAD, struct record_args, opts.per_thread),
 	OPTION_SETS(OPT_ALL_USER, struct record_args, opts.only_user),
@@ -491,6 +499,11 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		if (!option_number(arg, INT32_MAX, &v) || !v)
 			argp_error(state, "--switch-max-files %s: expected a number of files", arg);
 		o->switch_output.max_files = (unsigned)v;
+		return 0;
+	case OPT_OFF_CPU_THRESH:
+		if (!option_number(arg, INT64_MAX / 1000000, &v))
+			argp_error(state, "--off-cpu-thresh %s: expected milliseconds", arg);
+		o->off_cpu_ns = v * 1000000;
 		return 0;
 	case 'z':
 		if (arg && (!option_number(arg, 22, &v) || !v))
@@ -723,7 +736,8 @@ static void say(void *ctx, const char *text)
 
 int cmd_record(int argc, char **argv)
 {
-	struct record_args args = {.opts = {.sz = sizeof(args.opts), .output = "perf.data"}};
+	struct record_args args = {
+		.opts = {.sz = sizeof(args.opts), .output = "perf.data", .off_cpu_ns = 500000000}};
 	struct compile_opts compile = {0};
 	_cleanup_config_ struct config *config = NULL;
 	_cleanup_(recording_freep) struct recording *rec = NULL;
@@ -753,6 +767,13 @@ int cmd_record(int argc, char **argv)
 		vec_deinit(&args.list);
 		return cmd_fail(error_usage("--threads cannot be used with --switch-output, "
 					    "--per-thread or --timestamp-filename"));
+	}
+	if (o->off_cpu && o->switch_output.by) {
+		vec_deinit(&args.list);
+		return cmd_fail(error_hint(
+			error_usage("--off-cpu cannot be used with --switch-output"),
+			"its sums are written at the end, and the last file does not know the "
+			"tasks that have ended by then"));
 	}
 	if (args.latency && o->all_cpus)
 		return cmd_fail(error_usage("--latency: the latency of a whole machine is not "

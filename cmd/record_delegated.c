@@ -28,6 +28,8 @@ static struct error *check_options(const struct record_opts *o)
 	else if (o->callgraph != SELECT_CALLGRAPH_DEFAULT || o->sample_type || o->user_regs ||
 		 o->intr_regs || o->branches || o->has_clock || o->switches)
 		option = "--call-graph and the options of samples";
+	else if (o->off_cpu)
+		option = "--off-cpu";
 	else if (o->switch_output.by)
 		option = "--switch-output";
 	else if (o->overwrite || o->tail_synthesize || o->threads)

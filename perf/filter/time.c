@@ -13,6 +13,9 @@
 
 #define NS_PER_SEC 1000000000ull
 
+/* The sums that record --off-cpu writes at the end have times above this one, and no other has. */
+#define BEFORE_SUMS ((UINT64_MAX << 32) - 1)
+
 static struct error *wrong(const char *option, const char *text)
 {
 	return error_hint(error_usage("%s: '%s' is not a time span", option, text),
@@ -21,16 +24,18 @@ static struct error *wrong(const char *option, const char *text)
 			  "tenth), 10%%-20%%");
 }
 
-/* "SECONDS[.FRACTION]" of at most nine digits; *p moves past it. */
+/* "SECONDS[.FRACTION]" of at most nine digits, up to BEFORE_SUMS; *p moves past it. */
 static bool read_seconds(const char **p, uint64_t *ns)
 {
 	const char *s = *p;
 	uint64_t sec = 0, part = 0, scale = NS_PER_SEC;
+	bool is_beyond = false;
 
 	for (; *s >= '0' && *s <= '9'; s++) {
 		sec = sec * 10 + (uint64_t)(*s - '0');
-		if (sec >= UINT64_MAX / NS_PER_SEC)
-			return false;
+		is_beyond |= sec >= UINT64_MAX / NS_PER_SEC;
+		if (is_beyond)
+			sec = 0;
 	}
 	if (s == *p)
 		return false;
@@ -41,9 +46,22 @@ static bool read_seconds(const char **p, uint64_t *ns)
 				return false;
 			part += (uint64_t)(*s - '0') * scale;
 		}
-	*ns = sec * NS_PER_SEC + part;
+	*ns = is_beyond ? BEFORE_SUMS : sec * NS_PER_SEC + part;
 	*p = s;
 	return true;
+}
+
+/* "a, b" is one span, as perf reads it; in "a, b,c" the second one is b,c. */
+static void read_end_behind_space(const char **p, struct time_span *span)
+{
+	const char *at = *p + strspn(*p, " ");
+	uint64_t end;
+
+	if (!read_seconds(&at, &end) || *at == ',')
+		return;
+	span->end = end;
+	span->has_end = true;
+	*p = at;
 }
 
 /* "a,b", ",b" or "a,"; *p moves past it. */
@@ -61,6 +79,8 @@ static bool read_span(const char **p, struct time_span *span)
 		if (!read_seconds(p, &span->end))
 			return false;
 		span->has_end = true;
+	} else {
+		read_end_behind_space(p, span);
 	}
 	return span->has_start || span->has_end;
 }

@@ -18,6 +18,7 @@
 #include "perf/record/internal.h"
 
 #include <bpf/bpf.h>
+#include <errno.h>
 #include <string.h>
 
 static uint64_t ring_u64(const struct perf_ring *ring, uint64_t at)
@@ -177,6 +178,36 @@ bool record_see(struct recording *rec, const struct perf_ring *ring, uint64_t at
 	return true;
 }
 
+/* What is before the record at `at` is written, and the next piece begins after it. */
+static struct error *leave_out(struct recording *rec, const struct perf_ring *ring, uint64_t *piece,
+			       uint64_t at, uint16_t size, bool *any)
+{
+	TRY(write_piece(rec, ring, *piece, at));
+	*any |= *piece != at;
+	*piece = at + size;
+	return NULL;
+}
+
+/* A sample of --off-cpu has another form in the file. */
+static struct error *see_off_cpu(struct recording *rec, const struct perf_ring *ring,
+				 uint64_t *piece, uint64_t at, uint16_t size, bool *any)
+{
+	const struct event *event = event_at(rec, ring, at);
+	uint64_t record[64];
+	struct iovec iov[2];
+
+	if (!event || !event->is_off_cpu)
+		return NULL;
+	if (size > sizeof(record))
+		return error_new(EPROTO, "a sample of --off-cpu is too long");
+	TRY(leave_out(rec, ring, piece, at, size, any));
+	piece_of(ring, at, at + size, iov);
+	memcpy(record, iov[0].iov_base, iov[0].iov_len);
+	memcpy((char *)record + iov[0].iov_len, iov[1].iov_base, iov[1].iov_len);
+	*any = true;
+	return off_cpu_write_wait(rec, event, record, size);
+}
+
 /* *left: it has too little to be read now. */
 struct error *cpu_ring_drain(struct recording *rec, struct cpu_ring *cpu_ring, bool *any,
 			     bool *left)
@@ -199,11 +230,10 @@ struct error *cpu_ring_drain(struct recording *rec, struct cpu_ring *cpu_ring, b
 		memcpy(&header, ring->data + (at & (ring->size - 1)), sizeof(header));
 		if (header.size < sizeof(header) || header.size > end - at || header.size & 7)
 			break;
-		if (!record_see(rec, ring, at, &header)) {
-			TRY(write_piece(rec, ring, piece, at));
-			*any |= piece != at;
-			piece = at + header.size;
-		}
+		if (!record_see(rec, ring, at, &header))
+			TRY(leave_out(rec, ring, &piece, at, header.size, any));
+		else if (rec->off_cpu && header.type == PERF_RECORD_SAMPLE)
+			TRY(see_off_cpu(rec, ring, &piece, at, header.size, any));
 		if (rec->switching.series)
 			TRY(see_switched(rec, ring, at, &header));
 		at += header.size;

@@ -279,6 +279,7 @@ struct error *events_select(struct recording *rec)
 	TRY(terms_want_events(rec));
 	TRY(objects_bind(rec));
 	TRY(event_cgroups_end(rec));
+	TRY(off_cpu_open(rec));
 	if (!rec->events.n) /* programs without events: only side-band is recorded */
 		log_info(rec->log, "the programs give no events: the recording will be empty");
 	return NULL;

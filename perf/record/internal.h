@@ -4,6 +4,7 @@
  *
  *	event_attrs.c	what to open: the command line's events and their attrs
  *	record_probes.c	probes: the events and programs made for them
+ *	off_cpu.c, off_cpu.bpf.c	--off-cpu: how long tasks sleep
  *	task_layout.c	the kernel's structs that these programs read
  *	record_bpf.c, terms.c	objects: load them; the events and maps they ask for
  *	event_cgroups.c	-G: which event is for which cgroup
@@ -110,6 +111,7 @@ struct event {
 	uint32_t format_id;
 	struct bpf_map *map; /* EVENT_OUTPUT, EVENT_PROBE: where its fds go; NULL */
 	bool asks_filter;    /* EVENT_OUTPUT: of an object with perf_bpf_filter */
+	bool is_off_cpu;     /* EVENT_OUTPUT: the sleeps of --off-cpu */
 	int map_fd;	     /* -1: none */
 	uint32_t map_entries;
 	uint32_t strangers; /* programs of others that filter it: the most that were seen */
@@ -227,6 +229,9 @@ struct recording {
 	void *on_ids_ctx;
 	struct u64map ids; /* sample id → index of the event + 1 */
 
+	size_t off_cpu;		/* index of the object of --off-cpu + 1; 0: none */
+	uint64_t off_cpu_spans; /* how often it was enabled */
+
 	/* What drain.c sees go by. */
 	bool drop_self;	      /* samples of the recorder are left out */
 	int wanted_fd;	      /* target.is_filtered: the map of those to be recorded */
@@ -313,6 +318,18 @@ bool wanted_ended(struct recording *rec);
 
 /* task_filter.c: EMFILE: there cannot be as many descriptors, nor is there another way. */
 struct error *task_filter_choose(struct recording *rec);
+
+/* off_cpu.c: all other events are selected. */
+struct error *off_cpu_open(struct recording *rec);
+void off_cpu_enable(struct recording *rec, bool on);
+void off_cpu_file_attr(struct perf_event_attr *attr);
+/* One sleep, as the ring has it: writes it as the file has it. */
+struct error *off_cpu_write_wait(struct recording *rec, const struct event *event,
+				 const void *record, size_t size);
+/* The events are disabled: what was summed, as samples. */
+struct error *off_cpu_write_sums(struct recording *rec);
+/* Sleeps that are in no sample. */
+uint64_t off_cpu_lost(const struct recording *rec);
 
 /* task_layout.c: opts->pid_ns, and task_pid_offset if its filter is of tasks. */
 struct error *task_layout_find(const struct recording *rec, struct output_opts *opts);

@@ -178,6 +178,9 @@ static struct error *find_losses(struct recording *rec, struct strbuf *out)
 
 	vec_for_each (event, &rec->events) {
 		TRY(close_event(rec, event, out));
+		if (event->is_off_cpu)
+			TRY(add(rec, LEDGER_LOST_SAMPLES, event->name,
+				event->fds.n ? event->fds.v[0].id : 0, off_cpu_lost(rec)));
 		TRY(add(rec, LEDGER_FILTERED, event->name, event->fds.n ? event->fds.v[0].id : 0,
 			event->strangers));
 		for (size_t i = 0; i < event->owned.n; i++)

@@ -743,6 +743,7 @@ static struct error *enable_all(struct recording *rec)
 	vec_for_each (event, &rec->events)
 		TRY(enable(event, rec->was_paused));
 	rec->enabled = true;
+	off_cpu_enable(rec, true);
 	events_ready(rec);
 	return NULL;
 }
@@ -760,6 +761,7 @@ void events_disable(struct recording *rec)
 	struct event *event;
 	struct event_fd *efd;
 
+	off_cpu_enable(rec, false);
 	vec_for_each (event, &rec->events)
 		if (event->leader == (size_t)(event - rec->events.v))
 			vec_for_each (efd, &event->fds)
@@ -778,6 +780,7 @@ static struct error *pause_all(struct recording *rec)
 {
 	struct event *event;
 
+	off_cpu_enable(rec, false);
 	vec_for_each (event, &rec->events)
 		if (event->attr.disabled)
 			pause_event(event);
@@ -805,6 +808,8 @@ static struct error *switch_event(struct recording *rec, const char *name, bool 
 		if (event->kind == EVENT_TRACKING || strcmp(event->name, name))
 			continue;
 		*found = true;
+		if (event->is_off_cpu)
+			off_cpu_enable(rec, on);
 		if (!on)
 			pause_event(event);
 		TRY(empty_rings(rec));

@@ -117,12 +117,14 @@ struct record_opts {
 	int32_t clock;	      /* CLOCK_* */
 	/* Of all call chains; at most one of them. */
 	bool no_kernel_chains, no_user_chains;
-	bool all_cgroups;   /* the cgroup of each sample, and the names of all cgroups */
-	bool namespaces;    /* the namespaces of processes */
-	bool with_ids;	    /* samples begin with an IDENTIFIER also if there is only one event */
-	bool thread_counts; /* what each inherited event counted, when its thread ends */
-	bool running_time;  /* how long events were enabled and counted, where they are read */
-	bool no_bpf_events; /* without the loading of BPF programs, and their code */
+	bool all_cgroups;    /* the cgroup of each sample, and the names of all cgroups */
+	bool namespaces;     /* the namespaces of processes */
+	bool with_ids;	     /* samples begin with an IDENTIFIER also if there is only one event */
+	bool thread_counts;  /* what each inherited event counted, when its thread ends */
+	bool running_time;   /* how long events were enabled and counted, where they are read */
+	bool off_cpu;	     /* how long tasks sleep, as samples of the event offcpu-time */
+	uint64_t off_cpu_ns; /* those of at least so long have samples of their own */
+	bool no_bpf_events;  /* without the loading of BPF programs, and their code */
 	/* Of the selected events; at most one of them. */
 	bool only_user, only_kernel;
 	bool no_samples; /* events are open, but take no samples */

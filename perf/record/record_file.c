@@ -306,6 +306,7 @@ static struct error *record(struct recording *rec)
 /* The file's end, whether or not recording went well. */
 static struct error *finish(struct recording *rec)
 {
+	TRY(off_cpu_write_sums(rec));
 	TRY(ledger_close(rec));
 	TRY(record_probes_tell(rec));
 	TRY(features_end(rec));

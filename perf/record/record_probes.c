@@ -362,6 +362,8 @@ struct error *record_probes_tell(struct recording *rec)
 void event_file_attr(const struct event *event, struct perf_event_attr *attr)
 {
 	*attr = event->attr;
+	if (event->is_off_cpu)
+		off_cpu_file_attr(attr);
 	if (event->kind != EVENT_PROBE)
 		return;
 	attr->type = PERF_TYPE_TRACEPOINT;

@@ -8,9 +8,8 @@
 #include <bpf/btf.h>
 #include <string.h>
 
+#include "lib/btf/open.h"
 #include "lib/sys/proc.h"
-
-DEFINE_FREEP(struct btf, btf__free)
 
 static const struct btf_type *find_struct(const struct btf *btf, const char *name)
 {

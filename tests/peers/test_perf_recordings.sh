@@ -21,6 +21,7 @@ test_compressed_by_thread() {
 	grep -q '^Produced [0-9]* compressed records' out || fail "$(cat out)"
 }
 test_sideband() { run record_sideband; }
+test_off_cpu() { run record_offcpu; }
 test_inlined_functions() { run addr2line_inlines; }
 
 test_script() { run script; }

@@ -80,9 +80,8 @@ static void names(void **state)
 static void spans_of_seconds(void **state)
 {
 	static const char *const wrong[] = {
-		"",	",", "5",    "a,b",   "5,4",  "1,2x",	      "1,2,3",	"1.1234567891,2",
-		"1;2",	" ", "-1,2", "1,2 5", "1, 2", "99999999999,", "1.,2.,", "1e3,",
-		".5,1",
+		"",    ",", "5",    "a,b",   "5,4",   "1,2x",	"1,2,3", "1.1234567891,2",
+		"1;2", " ", "-1,2", "1,2 5", "1, 2x", "1.,2.,", "1e3,",	 ".5,1",
 	};
 	static const struct {
 		const char *text;
@@ -95,6 +94,13 @@ static void spans_of_seconds(void **state)
 		{"0,1 5,6 7,", 5 * S + 1, 3 * S},
 		{"0,1 5,6 7,", 8 * S, 6 * S + 1},
 		{"1.000000001,1.000000001", S + 1, S},
+		/* perf reads them like this */
+		{"1, 2", 2 * S, 2 * S + 1},
+		{"1, 2 4,5", 4 * S, 3 * S},
+		{"1, 2,3", 5 * S, S - 1},
+		/* the sums of record --off-cpu have times behind all others */
+		{"99999999999,", UINT64_MAX << 32, (UINT64_MAX << 32) - 2},
+		{"0, 18446744069414584", 1, UINT64_MAX << 32},
 		{",0", 0, 1}, /* ends at 0: not "is open" */
 	};
 
