@@ -97,8 +97,8 @@ static const struct argp_option options[] = {
 	 "Fail if the kernel does not allow the frequency of -F, instead of using its limit"},
 	{NULL, 'g', NULL, 0, "Record call chains"},
 	{"call-graph", OPT_CALL_GRAPH, "MODE", 0,
-	 "Record call chains; MODE is fp (frame pointers) or dwarf[,BYTES] (copies of the stack, "
-	 "8192 bytes by default)"},
+	 "Record call chains; MODE is fp (frame pointers), lbr (branch records of the CPU) or "
+	 "dwarf[,BYTES] (copies of the stack, 8192 bytes by default)"},
 	{"user-callchains", OPT_USER_CALLCHAINS, NULL, 0,
 	 "Record call chains without the kernel's frames"},
 	{"kernel-callchains", OPT_KERNEL_CALLCHAINS, NULL, 0,

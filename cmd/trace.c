@@ -363,6 +363,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case 'g':
 	case OPT_CALL_GRAPH:
 		err = select_callgraph_parse(arg, &o->callgraph, &o->stack_size);
+		if (!err && o->callgraph == SELECT_CALLGRAPH_LBR)
+			err = error_usage("--call-graph lbr is not supported: system calls have no "
+					  "branch records; use fp or dwarf");
 		if (err)
 			exit(cmd_fail(err));
 		return 0;

@@ -222,6 +222,12 @@ static struct error *explain_unsupported(const struct open_refusal *r)
 	const struct perf_event_attr *attr = r->attr;
 	struct error *err;
 
+	if (attr->branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK)
+		return error_hint(error_new(r->err,
+					    "%s: this CPU does not keep calls as branch records",
+					    r->event),
+				  "--call-graph lbr needs an Intel CPU since Haswell; use "
+				  "--call-graph dwarf, or fp for programs with frame pointers");
 	if (attr->sample_type & PERF_SAMPLE_BRANCH_STACK)
 		return error_new(r->err, "%s: this CPU cannot record branch stacks", r->event);
 	if (attr->aux_output)

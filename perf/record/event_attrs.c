@@ -335,13 +335,33 @@ static void set_stack_copy(struct recording *rec, struct event *event)
 	rec->data_maps = true;
 }
 
+/*
+ * The CPU keeps the calls of user space alone, and one kind of branches. As perf, the chain is
+ * walked by frame pointers otherwise.
+ */
+static void set_call_records(struct recording *rec, struct event *event)
+{
+	struct perf_event_attr *attr = &event->attr;
+
+	if (rec->opts.branches || attr->exclude_user) {
+		log_warn(rec->log, "%s: --call-graph lbr needs %s: using frame pointers instead",
+			 event->name,
+			 attr->exclude_user ? "samples of user space"
+					    : "the branch records, which -b and -j use");
+		return;
+	}
+	attr->sample_type |= PERF_SAMPLE_BRANCH_STACK;
+	attr->branch_sample_type = PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_CALL_STACK |
+				   PERF_SAMPLE_BRANCH_NO_CYCLES | PERF_SAMPLE_BRANCH_NO_FLAGS;
+}
+
 static void set_callgraph(struct recording *rec, struct event *event)
 {
 	const enum select_callgraph mode = event->callgraph == SELECT_CALLGRAPH_DEFAULT
 						   ? rec->opts.callgraph
 						   : event->callgraph;
 
-	if (mode != SELECT_CALLGRAPH_FP && mode != SELECT_CALLGRAPH_DWARF)
+	if (mode == SELECT_CALLGRAPH_DEFAULT || mode == SELECT_CALLGRAPH_NO)
 		return;
 	event->attr.sample_type |= PERF_SAMPLE_CALLCHAIN;
 	event->attr.sample_max_stack = event->max_stack;
@@ -349,6 +369,8 @@ static void set_callgraph(struct recording *rec, struct event *event)
 	event->attr.exclude_callchain_user |= rec->opts.no_user_chains;
 	if (mode == SELECT_CALLGRAPH_DWARF)
 		set_stack_copy(rec, event);
+	if (mode == SELECT_CALLGRAPH_LBR)
+		set_call_records(rec, event);
 	rec->chains = true;
 }
 

@@ -39,13 +39,14 @@ struct error *select_callgraph_parse(const char *text, enum select_callgraph *mo
 		*stack_size = bytes;
 		return NULL;
 	}
-	if (n == 3 && !strncmp(text, "lbr", n))
-		return error_hint(error_usage("--call-graph lbr is not supported: perf-bpf does "
-					      "not read last branch records"),
-				  "use dwarf, or fp for programs with frame pointers");
+	if (n == 3 && !strncmp(text, "lbr", n) && !text[n]) {
+		*mode = SELECT_CALLGRAPH_LBR;
+		*stack_size = 0;
+		return NULL;
+	}
 	if (n != 2 || strncmp(text, "fp", n) || text[n])
 		return error_hint(error_usage("--call-graph: invalid mode '%s'", text),
-				  "use fp or dwarf[,BYTES]");
+				  "use fp, lbr or dwarf[,BYTES]");
 	*mode = SELECT_CALLGRAPH_FP;
 	*stack_size = 0;
 	return NULL;

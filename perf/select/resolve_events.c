@@ -140,10 +140,12 @@ static struct error *common_term(const struct events_resolver *r, const struct s
 			event->callgraph = SELECT_CALLGRAPH_NO;
 		else if (!strcmp(term->value, "fp"))
 			event->callgraph = SELECT_CALLGRAPH_FP;
+		else if (!strcmp(term->value, "lbr"))
+			event->callgraph = SELECT_CALLGRAPH_LBR;
 		else if (!strcmp(term->value, "dwarf"))
 			event->callgraph = SELECT_CALLGRAPH_DWARF;
 		else
-			return bad_term(r, term, "the value must be fp, dwarf or no");
+			return bad_term(r, term, "the value must be fp, lbr, dwarf or no");
 	} else if (!strcmp(term->name, "stack-size")) {
 		TRY(term_u64(r, term, &v));
 		if (!v || v > SELECT_STACK_MAX)

@@ -102,6 +102,7 @@ enum select_callgraph {
 	SELECT_CALLGRAPH_DEFAULT, /* as -g says */
 	SELECT_CALLGRAPH_NO,
 	SELECT_CALLGRAPH_FP,
+	SELECT_CALLGRAPH_LBR,	/* calls that the CPU keeps as branch records */
 	SELECT_CALLGRAPH_DWARF, /* a copy of the stack, which is unwound later */
 };
 

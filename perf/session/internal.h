@@ -267,6 +267,8 @@ struct session {
 	struct record rec;
 	struct cursor fields; /* of rec, without the sample_id fields */
 	struct sample sample;
+	uint64_t *branch_chain; /* of sample, if branch_chain_use() made it */
+	uint64_t branch_chain_room;
 	struct session_losses losses;
 	VEC(struct record_ledger) ledger;
 	uint64_t n_unknown_id, n_damaged, n_compressed, n_compressed2;
@@ -294,5 +296,11 @@ static inline uint64_t chunk_offset(const struct chunk *chunk, const uint8_t *re
 	return chunk->unpacked ? chunk->file_offset
 			       : chunk->file_offset + (uint64_t)(rec - chunk->base);
 }
+
+/*
+ * branch_chains.c: makes the sample's call chain of its branch records, which are calls. It is
+ * valid until the next one is made.
+ */
+struct error *branch_chain_use(struct session *s, struct sample *sample);
 
 #endif

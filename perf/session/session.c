@@ -275,6 +275,10 @@ static struct error *deliver_sample(struct session *s, const struct chunk *chunk
 			record_damaged(s, err);
 		return NULL;
 	}
+	if (ev->pub.attr.branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK) {
+		TRY(settle(s)); /* the chain of a sample before it is where this one's will be */
+		TRY(branch_chain_use(s, &s->sample));
+	}
 	s->rec.event = &ev->pub;
 	if (!tool->sample)
 		return tool->other(tool, s, &s->rec);
@@ -740,6 +744,7 @@ void session_free(struct session *s)
 	vec_deinit(&s->ledger);
 	data_tracing_deinit(&s->tracing);
 	data_header_deinit(&s->header);
+	free(s->branch_chain);
 	free(s->path);
 	free(s);
 }

@@ -357,4 +357,43 @@ test_a_file_for_each_event() {
 	[ -z "$(find sub -name '.*' -type f)" ] || fail "files were left: $(ls -A sub)"
 }
 
+# The calls that have not returned, which the CPU keeps: they replace the chain of user space.
+test_call_chains_of_branch_records() {
+	build_shop
+	{
+		echo 'event 0x9a7 0x6801' # and call chains; branches of the call stack in user space
+		echo "comm $PID shop"
+		echo "map $PID 0x401000 0x1000 0x1000 $FILES/shop"
+		echo "sample $PID 2000 0x401000 chain=user,0x401000,0x1234 0x40101d/0x401000/0 0x40102e/0x401015/0"
+		# in the kernel, whose part of the chain stays
+		echo "sample $PID 3000 0xffffffff81000010 chain=kernel,0xffffffff81000010,user,0x1234 0x40102e/0x401015/0"
+		# without user space: as it is
+		echo "sample $PID 5000 0xffffffff81000010 chain=kernel,0xffffffff81000010 0x40102e/0x401015/0"
+	} | "$WRITE" l.data
+	"$PERF_BPF" script -i l.data -F time,ip >lines
+	tr -s ' \n\t' ' ' <lines >got
+	assert_equal "$(cat got)" " 0.000002: 1000 101d 102e 0.000003: ffffffff81000010 1015 102e 0.000005: ffffffff81000010 "
+	"$PERF_BPF" report -i l.data --stdio --no-children -F period,sym -g caller,0.5,callee --percent-limit 0 >out
+	assert_contains out "_start"
+	same l.data -F time,ip,sym
+	# without records, it is as it was
+	{
+		echo 'event 0x9a7 0x6801'
+		echo "comm $PID shop"
+		echo "map $PID 0x401000 0x1000 0x1000 $FILES/shop"
+		echo "sample $PID 4000 0x401022 chain=user,0x401022,0x401033"
+	} | "$WRITE" n.data
+	"$PERF_BPF" script -i n.data -F ip | tr -s ' \n\t' ' ' >got
+	assert_equal "$(cat got)" " 1022 1033 "
+	# all other branch records leave the chain as it is
+	{
+		echo 'event 0x9a7 0x8'
+		echo "comm $PID shop"
+		echo "map $PID 0x401000 0x1000 0x1000 $FILES/shop"
+		echo "sample $PID 2000 0x401000 chain=user,0x401000,0x401022 0x40102e/0x401015/0"
+	} | "$WRITE" b.data
+	"$PERF_BPF" script -i b.data -F ip | tr -s ' \n\t' ' ' >got
+	assert_equal "$(cat got)" " 1000 1022 "
+}
+
 run_tests

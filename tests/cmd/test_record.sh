@@ -1044,8 +1044,10 @@ test_typos() {
 	assert_contains err "nothing-here.bpf.c"
 	expect_status 1 "$PERF_BPF" record -e cs -p 2147483647 -o t.data
 	assert_contains err "process 2147483647 does not exist"
-	expect_status 2 "$PERF_BPF" record --call-graph lbr -o t.data -- true
-	assert_contains err "lbr is not supported"
+	# no software event has branch records
+	expect_status 1 "$PERF_BPF" record -e cpu-clock --call-graph lbr -o t.data -- true
+	assert_contains err "does not keep calls as branch records"
+	assert_contains err "use --call-graph dwarf"
 	[ ! -e t.data ] || fail "a failed start left a file"
 }
 

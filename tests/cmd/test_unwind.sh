@@ -219,7 +219,7 @@ test_wrong_options() {
 		assert_contains err "--call-graph dwarf: invalid stack size '$size'"
 		assert_contains err "a number of bytes from 1 to 65528"
 	done
-	expect_status 2 "$PERF_BPF" record --call-graph lbr -- true
+	expect_status 2 "$PERF_BPF" trace --call-graph lbr -- true
 	assert_contains err "--call-graph lbr is not supported"
 	expect_status 2 "$PERF_BPF" record --call-graph dwarfs -- true
 	assert_contains err "invalid mode 'dwarfs'"

@@ -290,7 +290,7 @@ static void test_resolve_errors(void **state)
 		{"cs/period=x/", "not a number", ""},
 		{"cs/period=0/", "at least 1", ""},
 		{"cs/period=1,freq=1/", "cannot be used together", ""},
-		{"cs/call-graph=lbr/", "fp, dwarf or no", ""},
+		{"cs/call-graph=gdb/", "fp, lbr, dwarf or no", ""},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
@@ -336,6 +336,9 @@ static void test_call_graph(void **state)
 	assert_null(select_callgraph_parse(NULL, &mode, &size));
 	assert_int_equal(mode, SELECT_CALLGRAPH_DWARF);
 	assert_int_equal(size, 4096);
+	assert_null(select_callgraph_parse("lbr", &mode, &size));
+	assert_int_equal(mode, SELECT_CALLGRAPH_LBR);
+	assert_int_equal(size, 0);
 	assert_null(select_callgraph_parse("fp", &mode, &size));
 	assert_int_equal(mode, SELECT_CALLGRAPH_FP);
 	assert_int_equal(size, 0);

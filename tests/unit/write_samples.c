@@ -14,7 +14,7 @@
  *	data PID ADDRESS LENGTH PGOFF FILE	a mapping of data
  *	in PID TIME, out PID TIME		a context switch
  *	namespaces PID TIME DEV INODE		of cgroups
- *	sample PID TIME IP [MEMBER=VALUE]... [FROM/TO/FLAGS]...
+ *	sample PID TIME IP [MEMBER=VALUE]... [chain=ADDRESS,...] [FROM/TO/FLAGS]...
  *
  * MEMBER is addr, cpu, period, weight, data_src, transaction, phys_addr. FLAGS are the third word
  * of a branch record: 1 mispredicted, 2 predicted, 4 in a transaction, 8 aborts, 16 for each cycle.
@@ -29,6 +29,7 @@
 #include "perf/event/encode.h"
 
 #define MAX_BRANCHES 64
+#define MAX_FRAMES   64
 
 struct state {
 	struct perf_event_attr attr;
@@ -75,8 +76,21 @@ static void set_member(struct sample *s, char *word)
 		number(name);
 }
 
+/* Addresses; "user" and "kernel" are what is before those of one. */
+static uint64_t read_chain(char *list, uint64_t chain[MAX_FRAMES])
+{
+	uint64_t n = 0;
+
+	for (char *word; (word = strsep(&list, ",")) && n < MAX_FRAMES;)
+		chain[n++] = !strcmp(word, "user")     ? PERF_CONTEXT_USER
+			     : !strcmp(word, "kernel") ? PERF_CONTEXT_KERNEL
+						       : number(word);
+	return n;
+}
+
 static void add_sample(struct state *st, char *line)
 {
+	uint64_t chain[MAX_FRAMES];
 	uint64_t words[3 * MAX_BRANCHES];
 	uint64_t n = 0;
 	struct sample s = {.period = 1};
@@ -88,6 +102,11 @@ static void add_sample(struct state *st, char *line)
 	for (char *word; (word = strsep(&line, " "));) {
 		if (!*word)
 			continue;
+		if (!strncmp(word, "chain=", 6)) {
+			s.chain.bytes = (const uint8_t *)chain;
+			s.chain.n = read_chain(word + 6, chain);
+			continue;
+		}
 		if (!strchr(word, '/')) {
 			set_member(&s, word);
 			continue;
