@@ -645,7 +645,14 @@ static void print_end(const struct record_result *r, bool quiet)
 	if (r->unwritten)
 		strbuf_addf(&out, "%s %llu that could not be written", r->n_losses ? ";" : ":",
 			    (unsigned long long)r->unwritten);
-	cmd_say("%s) ]\n", strbuf_str(&out));
+	strbuf_adds(&out, ") ]\n");
+	if (!quiet && r->stacks_broken)
+		strbuf_addf(&out,
+			    "[ perf-bpf record: %llu of %llu user stacks end in code without frame "
+			    "pointers; use --call-graph dwarf to unwind it ]\n",
+			    (unsigned long long)r->stacks_broken,
+			    (unsigned long long)r->stacks_examined);
+	cmd_say("%s", strbuf_str(&out));
 }
 
 /* As perf record: the workload's status, or the signal that ended either. */

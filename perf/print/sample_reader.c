@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "perf/print/sample_reader.h"
 
+#include <inttypes.h>
+
 #include "perf/unwind/unwind_ahead.h"
 
 void sample_reader_deinit(struct sample_reader *reader)
@@ -8,6 +10,7 @@ void sample_reader_deinit(struct sample_reader *reader)
 	tracing_free(reader->tracing);
 	probed_deinit(&reader->probed);
 	unwinder_free(reader->unwinder);
+	frame_pointers_free(reader->frame_pointers);
 }
 
 /*
@@ -64,7 +67,10 @@ struct trace_event *sample_reader_format(struct sample_reader *reader,
 
 struct error *sample_reader_error(const struct sample_reader *reader)
 {
-	return reader->no_memory || tracing_lacks_memory(reader->tracing) ? error_nomem() : NULL;
+	return reader->no_memory || tracing_lacks_memory(reader->tracing) ||
+			       frame_pointers_had_no_memory(reader->frame_pointers)
+		       ? error_nomem()
+		       : NULL;
 }
 
 void sample_reader_set(struct sample_reader *reader, const struct sample *sample,
@@ -88,11 +94,28 @@ static struct error *open_unwinder(struct sample_reader *reader)
 					       reader->keeps_outermost, &reader->unwinder);
 }
 
+/* A chain that the kernel walked; those of branches (LBR) need no frame pointers. */
+static bool see_chain(struct sample_reader *reader, const struct sample *sample)
+{
+	struct error *err = NULL;
+
+	if (reader->event->attr.branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK)
+		return true;
+	if (!reader->frame_pointers)
+		err = frame_pointers_new(reader->recording->resolver, &reader->frame_pointers);
+	error_free(err);
+	if (!err)
+		frame_pointers_see(reader->frame_pointers, sample, reader->thread);
+	return !err;
+}
+
 const struct sample *sample_reader_unwound(struct sample_reader *reader,
 					   const struct sample *sample)
 {
-	if (sample->is_unwound || !(sample->has & PERF_SAMPLE_STACK_USER))
+	if (sample->is_unwound)
 		return sample;
+	if (!(sample->has & PERF_SAMPLE_STACK_USER))
+		return see_chain(reader, sample) ? sample : NULL;
 	struct error *err = open_unwinder(reader);
 	error_free(err);
 	if (err)
@@ -123,6 +146,13 @@ struct error *sample_reader_process(struct sample_reader *reader, struct session
 
 void sample_reader_warn_of_stacks(const struct sample_reader *reader, const char *name)
 {
+	struct frame_pointers_counts counts;
+
 	if (reader->unwinder)
 		unwinder_warn(reader->unwinder, name, reader->recording->log);
+	if (frame_pointers_missing(reader->frame_pointers, &counts))
+		log_warn(reader->recording->log,
+			 "%s: %" PRIu64 " of %" PRIu64 " user stacks end in code without frame "
+			 "pointers; record with --call-graph dwarf to unwind it",
+			 name, counts.broken, counts.n);
 }

@@ -15,6 +15,7 @@
 
 #include "perf/filter/filter.h"
 #include "perf/print/probed.h"
+#include "perf/unwind/frame_pointers.h"
 #include "perf/unwind/unwind.h"
 
 struct sample_reader {
@@ -29,7 +30,8 @@ struct sample_reader {
 	const struct session_event *event;
 	const struct thread *thread;
 	struct probed probed;
-	struct unwinder *unwinder; /* NULL: no sample had a copy of its stack yet */
+	struct unwinder *unwinder;	       /* NULL: no sample had a copy of its stack yet */
+	struct frame_pointers *frame_pointers; /* NULL: all of them had one */
 };
 
 void sample_reader_deinit(struct sample_reader *reader);
@@ -67,7 +69,7 @@ const struct sample *sample_reader_unwound(struct sample_reader *reader,
  */
 struct error *sample_reader_process(struct sample_reader *reader, struct session_tool *tool);
 
-/* Warns of stacks that are incomplete. */
+/* Warns of stacks that are incomplete, also for want of frame pointers. */
 void sample_reader_warn_of_stacks(const struct sample_reader *reader, const char *name);
 
 #endif

@@ -19,11 +19,13 @@
 #include "perf/data/features.h"
 #include "perf/record/buildid_process.h"
 #include "perf/session/session.h"
+#include "perf/unwind/frame_pointers.h"
 #include "sym/sym.h"
 
 struct hits {
 	struct recording *rec;
 	struct u64map seen; /* struct dso * */
+	struct frame_pointers *frame_pointers;
 	struct strbuf out;
 };
 
@@ -186,6 +188,9 @@ static struct error *see_sample(struct session_tool *tool, struct session *s,
 	uint8_t mode = sample->cpumode;
 
 	hit(h, s, thread, mode, sample->ip);
+	if (!(sample->has & PERF_SAMPLE_STACK_USER) &&
+	    !(event->attr.branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK))
+		frame_pointers_see(h->frame_pointers, sample, thread);
 	for (uint64_t i = 0; i < sample->chain.n; i++) {
 		uint64_t ip = u64_array_at(&sample->chain, i);
 
@@ -210,6 +215,25 @@ static struct error *see_mmap(struct session_tool *tool, struct session *s,
 	return NULL;
 }
 
+/* Beside the build ids: whether the stacks that were recorded are whole. */
+static struct error *process(struct hits *h, struct session *s, struct session_tool *tool)
+{
+	const struct resolver_opts opts = {.sz = sizeof(opts), .demangle = true};
+	_cleanup_(resolver_freep) struct resolver *resolver = NULL;
+	_cleanup_(frame_pointers_freep) struct frame_pointers *fp = NULL;
+	struct frame_pointers_counts counts;
+
+	TRY(resolver_new(s, &opts, &resolver));
+	TRY(frame_pointers_new(resolver, &fp));
+	h->frame_pointers = fp;
+	TRY(session_process(s, tool));
+	if (frame_pointers_missing(fp, &counts)) {
+		h->rec->result.stacks_examined = counts.n;
+		h->rec->result.stacks_broken = counts.broken;
+	}
+	return NULL;
+}
+
 static struct error *read_back(struct hits *h)
 {
 	struct session_opts opts = {.sz = sizeof(opts), .force = true};
@@ -219,7 +243,7 @@ static struct error *read_back(struct hits *h)
 	if (h->rec->stacks || h->rec->opts.all_build_ids)
 		tool.mmap = see_mmap;
 	TRY(session_open(h->rec->opts.output, &opts, &s));
-	struct error *err = session_process(s, &tool);
+	struct error *err = process(h, s, &tool);
 	session_free(s);
 	return err;
 }

@@ -212,7 +212,10 @@ struct record_result {
 	bool overwrites;    /* only the last samples are in the file, if some were overwritten */
 	bool workload_ended;
 	int workload_status; /* of waitpid(2); meaningful with workload_ended */
-	int signal;	     /* that ended it: SIGINT, SIGTERM, …; 0: none */
+	/* Of the stacks examined, those that end in code without frame pointers; see perf/unwind/.
+	 */
+	uint64_t stacks_examined, stacks_broken;
+	int signal; /* that ended it: SIGINT, SIGTERM, …; 0: none */
 };
 
 /*

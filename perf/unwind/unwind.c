@@ -78,18 +78,14 @@ void unwinder_free(struct unwinder *u)
 /* The architecture is known once the header was read; a pipe's comes as a record. */
 static bool open_images(struct unwinder *u)
 {
-	const char *arch = session_header(resolver_session(u->resolver))->arch;
-
 	if (u->images)
 		return true;
-#ifdef __aarch64__
-	u->is_arm64 = true;
-#endif
-	if (arch)
-		u->is_arm64 = !strcmp(arch, "aarch64") || !strcmp(arch, "arm64");
-	struct error *err = unwind_images_new(u->resolver, u->is_arm64, &u->images);
+	struct error *err = unwind_images_new(u->resolver, &u->images);
 	error_free(err);
-	return !err;
+	if (err)
+		return false;
+	u->is_arm64 = unwind_images_are_arm64(u->images);
+	return true;
 }
 
 /* The number in DWARF of a register of the kernel's; -1: it has none that we use. */

@@ -33,16 +33,26 @@ struct unwind_images {
 	struct cached_rule cache[CACHE_SIZE];
 };
 
-struct error *unwind_images_new(struct resolver *r, bool is_arm64, struct unwind_images **out)
+struct error *unwind_images_new(struct resolver *r, struct unwind_images **out)
 {
 	struct unwind_images *all = calloc(1, sizeof(*all));
+	const char *arch = session_header(resolver_session(r))->arch;
 
 	if (!all)
 		return error_nomem();
 	all->resolver = r;
-	all->is_arm64 = is_arm64;
+#ifdef __aarch64__
+	all->is_arm64 = true;
+#endif
+	if (arch)
+		all->is_arm64 = !strcmp(arch, "aarch64") || !strcmp(arch, "arm64");
 	*out = all;
 	return NULL;
+}
+
+bool unwind_images_are_arm64(const struct unwind_images *all)
+{
+	return all->is_arm64;
 }
 
 bool unwind_images_had_no_memory(const struct unwind_images *all)

@@ -21,13 +21,15 @@ struct code_rule {
 };
 
 struct unwind_images;
-struct error *unwind_images_new(struct resolver *r, bool is_arm64, struct unwind_images **out);
+/* Of the architecture that the session's header has, which was read; else of this one. */
+struct error *unwind_images_new(struct resolver *r, struct unwind_images **out);
 void unwind_images_free(struct unwind_images *all);
 DEFINE_FREEP(struct unwind_images, unwind_images_free)
 
 /* The rule for an address in a map; it lasts until the next. */
 const struct code_rule *unwind_images_find(struct unwind_images *all, const struct map *map,
 					   uint64_t addr);
+bool unwind_images_are_arm64(const struct unwind_images *all);
 /* How many files are known. */
 size_t unwind_images_count(const struct unwind_images *all);
 /* Whether rules may be missing because there was no memory for them. */

@@ -259,6 +259,78 @@ test_same_as_perf() {
 	done
 }
 
+# record and report give a hint where stacks end for want of frame pointers, and only there.
+test_missing_frame_pointers() {
+	need_perf
+	cat >asks.c <<-'END'
+		#include <pthread.h>
+		#include <stdlib.h>
+		#include <unistd.h>
+		#define NOINLINE __attribute__((noinline, noclone))
+		static volatile int sink;
+		NOINLINE static void asks(int n)
+		{
+			while (n--)
+				sink += getppid();
+			sink++;
+		}
+		NOINLINE static void calls(int depth, int n)
+		{
+			if (depth)
+				calls(depth - 1, n);
+			else
+				asks(n);
+			sink++;
+		}
+		static void *thread(void *arg)
+		{
+			calls(5, 40);
+			sink++;
+			return arg;
+		}
+		NOINLINE static void begins(void)
+		{
+			pthread_t id;
+			pthread_create(&id, NULL, thread, NULL);
+			pthread_join(id, NULL);
+			calls(5, 60);
+			sink++;
+		}
+		int main(void)
+		{
+			begins();
+			return 0;
+		}
+	END
+	local hint='100 of 100 user stacks end in code without frame pointers'
+	local with='-fno-omit-frame-pointer -fno-optimize-sibling-calls' record="-e syscalls:sys_enter_getppid"
+	# shellcheck disable=SC2086
+	gcc -O2 $with -pthread -o with asks.c && gcc -O2 $with -pthread -static -o static asks.c &&
+		gcc -O2 -fomit-frame-pointer -pthread -o without asks.c || fail "it is not compiled"
+	cp with stripped
+	strip stripped static
+	for which in with stripped static; do
+		# shellcheck disable=SC2086
+		"$PERF_BPF" record $record -g -o $which.data -- ./$which 2>record.err || fail "$(cat record.err)"
+		"$PERF_BPF" report -i $which.data >report 2>err || fail "$(cat err)"
+		! grep "frame pointers" record.err err || fail "$which has frame pointers"
+	done
+	# shellcheck disable=SC2086
+	"$PERF_BPF" record $record -g -o without.data -- ./without 2>record.err || fail "$(cat record.err)"
+	assert_contains record.err "$hint; use --call-graph dwarf"
+	"$PERF_BPF" report -i without.data >report 2>err || fail "$(cat err)"
+	assert_contains err "$hint; record with --call-graph dwarf"
+	"$PERF_BPF" report -g none --no-children -i without.data >report 2>err || fail "$(cat err)"
+	! grep "frame pointers" err || fail "a hint without call chains"
+	# shellcheck disable=SC2086
+	"$PERF_BPF" record -q $record -g -o quiet.data -- ./without 2>record.err || fail "$(cat record.err)"
+	! grep "frame pointers" record.err || fail "a hint with -q"
+	# shellcheck disable=SC2086
+	"$PERF_BPF" record $record --call-graph dwarf -o copies.data -- ./without 2>record.err || fail "$(cat record.err)"
+	"$PERF_BPF" report -i copies.data >report 2>err || fail "$(cat err)"
+	! grep "frame pointers" record.err err || fail "copies of stacks need no frame pointers"
+}
+
 # The limit counts for the kernel's frames, too: with callers first, the outermost are kept.
 test_limit_of_kernel_frames() {
 	need_perf

@@ -424,7 +424,7 @@ static void unwind_information_is_of_files_that_are_mapped(void **state)
 	struct resolver *r;
 
 	assert_null(resolver_new(l->s, &opts, &r));
-	assert_null(unwind_images_new(r, false, &images));
+	assert_null(unwind_images_new(r, &images));
 	for (int pid = 40; pid < 50; pid++) {
 		char path[16];
 
