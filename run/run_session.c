@@ -889,6 +889,7 @@ static struct error *follow_processes(void *ctx, uint32_t events)
 	struct run *run = ctx;
 
 	TRY(run_names_update(run->names));
+	TRY(run_update_unwinding(run));
 	return live_source_is_full(run->live) ? forget_processes(run) : NULL;
 }
 
@@ -907,8 +908,8 @@ struct error *run_attach(struct run *run)
 	TRY(wait_for_rings(run));
 	if (run->opts.adopt) /* the other process does it, and has the right to follow processes */
 		return NULL;
+	TRY(run_begin_unwinding(run)); /* it follows processes more closely */
 	TRY(begin_frames(run));
-	TRY(run_begin_unwinding(run));
 	TRY(attach_all(run));
 	return run_watch_cpus(run);
 }

@@ -64,6 +64,8 @@ struct error *run_check_unwinding(const struct run *run);
 /* Before programs are attached; and before the loop begins. */
 struct error *run_begin_unwinding(struct run *run);
 struct error *run_watch_unwinding(struct run *run);
+/* Behind run_names_update(). */
+struct error *run_update_unwinding(struct run *run);
 /* Says with the first result that has stacks how complete they are. */
 struct error *run_note_unwinding(struct run *run, bool delta, struct results *results);
 

@@ -48,9 +48,9 @@ struct error *run_begin_unwinding(struct run *run)
 {
 	if (!run->unwinds)
 		return NULL;
-	TRY(run_names_follow(run->names, run->opts.log));
-	run->live = run_names_live(run->names);
 	TRY(unwind_maps_new(run->unwinds, run->names, &run->unwind));
+	TRY(run_names_follow_maps(run->names, run->opts.log, unwind_maps_see, run->unwind));
+	run->live = run_names_live(run->names);
 	return load_targets(run);
 }
 
@@ -65,6 +65,11 @@ struct error *run_watch_unwinding(struct run *run)
 {
 	return run->unwind ? loop_watch(run->loop, unwind_maps_fd(run->unwind), on_asks, run)
 			   : NULL;
+}
+
+struct error *run_update_unwinding(struct run *run)
+{
+	return run->unwind ? unwind_maps_update(run->unwind) : NULL;
 }
 
 struct error *run_note_unwinding(struct run *run, bool delta, struct results *results)

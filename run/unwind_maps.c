@@ -6,9 +6,14 @@
  * arrays while they are written: what is new is written behind what is in use, and becomes visible
  * by the entry of its process, which is written last.
  *
- * Memory is bounded by the sizes of the maps. When the blocks of rows are used up, further files
- * have no tables, which a warning says. When the mappings or the processes are used up, all
- * processes are forgotten; those that are sampled again ask again.
+ * A process may map another file where one was mapped before (dlclose(3) and dlopen(3)): its
+ * mappings are written again as soon as the kernel's record of that is read. Its previous ones stay
+ * as they are until the next time, as a program may be using them.
+ *
+ * Memory is bounded by the sizes of the maps. What a process has is given back when it ends. When
+ * the blocks of rows are used up, further files have no tables, which a warning says. When the
+ * mappings or the processes are used up, all processes are forgotten; those that are sampled again
+ * ask again. Stacks that are taken before the answer are counted.
  */
 #include "run/unwind_maps.h"
 
@@ -31,6 +36,7 @@
 #include "perf/unwind/unwind_table.h"
 #include "run/map_counts.h"
 #include "run/python_maps.h"
+#include "run/unwind_ranges.h"
 
 enum {
 	N_BLOCKS = 131072, /* 4,194,304 rows: 32 MiB */
@@ -61,6 +67,12 @@ struct table_place {
 	size_t n_segments;
 };
 
+struct loaded_process {
+	uint32_t pid;
+	struct unwind_range now, before; /* its mappings */
+	bool has_changed;
+};
+
 struct unwind_maps {
 	struct run_names *names;
 	struct shared_array rows, rules, mappings;
@@ -71,9 +83,13 @@ struct unwind_maps {
 	struct unwind_rules *known_rules;
 	struct strmap files; /* struct table_place, by path, inode and build-id */
 	struct arena arena;
-	uint32_t n_rules, n_blocks, n_mappings; /* that are in use */
-	size_t n_processes;
-	VEC(uint32_t) asked; /* pids */
+	uint32_t n_rules, n_blocks;  /* that are in use */
+	struct unwind_ranges ranges; /* of mappings */
+	struct u64map processes;     /* struct loaded_process, by pid */
+	uint32_t max_processes;
+	VEC(uint32_t) asked;			   /* pids */
+	VEC(uint32_t) changed;			   /* likewise */
+	VEC(struct perf_bpf_unwind_mapping) found; /* of the process at hand */
 	bool no_memory;
 
 	uint64_t n_rows, not_expressible;
@@ -211,11 +227,25 @@ struct error *unwind_maps_new(const struct bpf_object *obj, struct run_names *na
 	run_names_set_python(names, u->python);
 	TRY(unwind_rules_new(u->rules.n, &u->known_rules));
 	u->n_rules = 1;
+	unwind_ranges_init(&u->ranges, u->mappings.n);
+	u->max_processes = max_of(1u, bpf_map__max_entries(bpf_object__find_map_by_name(
+					      obj, "perf_bpf_unwind_tasks")) /
+					      4 * 3);
 	u->asks = ring_buffer__new(map_fd(obj, "perf_bpf_unwind_asks"), take_ask, u, NULL);
 	if (!u->asks)
 		return error_errno(errno, "cannot read the ring perf_bpf_unwind_asks");
 	*out = steal_ptr(u);
 	return NULL;
+}
+
+static void forget_loaded(struct unwind_maps *u)
+{
+	struct u64map_slot *slot;
+	size_t pos = 0;
+
+	while ((slot = u64map_next(&u->processes, &pos)))
+		free(slot->value);
+	u64map_deinit(&u->processes);
 }
 
 static void unshare_array(struct shared_array *a)
@@ -238,6 +268,11 @@ void unwind_maps_free(struct unwind_maps *u)
 	unshare_array(&u->rules);
 	unshare_array(&u->mappings);
 	vec_deinit(&u->asked);
+	vec_deinit(&u->changed);
+	vec_deinit(&u->found);
+	unwind_ranges_deinit(&u->ranges);
+	forget_loaded(u);
+	u64map_deinit(&u->processes);
 	free(u);
 }
 
@@ -404,8 +439,21 @@ static void forget_processes(struct unwind_maps *u)
 		if (bpf_map_get_next_key(u->tasks_fd, NULL, &pid) ||
 		    bpf_map_delete_elem(u->tasks_fd, &pid))
 			break;
-	u->n_mappings = 0;
-	u->n_processes = 0;
+	forget_loaded(u);
+	unwind_ranges_deinit(&u->ranges);
+	unwind_ranges_init(&u->ranges, u->mappings.n);
+}
+
+static void forget_process(struct unwind_maps *u, uint32_t pid)
+{
+	struct loaded_process *p = u64map_remove(&u->processes, pid);
+
+	bpf_map_delete_elem(u->tasks_fd, &pid);
+	if (!p)
+		return;
+	unwind_ranges_give(&u->ranges, p->now);
+	unwind_ranges_give(&u->ranges, p->before);
+	free(p);
 }
 
 static bool is_code(const struct map *map)
@@ -413,49 +461,87 @@ static bool is_code(const struct map *map)
 	return map->prot & PROT_EXEC;
 }
 
-/* The mappings of a process, behind those of the others. */
-static struct error *write_mappings(struct unwind_maps *u, uint32_t pid,
-				    const struct thread *thread, uint32_t n)
+/* The mappings of a process, to u->found. */
+static struct error *find_mappings(struct unwind_maps *u, uint32_t pid, const struct thread *thread)
 {
-	struct perf_bpf_unwind_mapping *out =
-		(struct perf_bpf_unwind_mapping *)u->mappings.v + u->n_mappings;
 	const struct map *map;
 
-	for (size_t i = 0; n && (map = thread_map(thread, i)); i++)
-		if (is_code(map)) {
-			TRY(describe_mapping(u, pid, map, out++));
-			n--;
-		}
-	return NULL;
-}
-
-/* Whether the mappings are those that were written before. */
-static bool are_written(const struct unwind_maps *u, const struct perf_bpf_unwind_process *task,
-			const struct thread *thread)
-{
-	const struct perf_bpf_unwind_mapping *old =
-		(const struct perf_bpf_unwind_mapping *)u->mappings.v + task->first;
-	const struct map *map;
-	uint32_t n = 0;
-
-	if (task->first > u->mappings.n || task->n > u->mappings.n - task->first)
-		return false;
+	u->found.n = 0;
 	for (size_t i = 0; (map = thread_map(thread, i)); i++) {
 		if (!is_code(map))
 			continue;
-		if (n == task->n || old[n].start != map->start || old[n].end != map->end)
-			return false;
-		n++;
+		struct perf_bpf_unwind_mapping *m = vec_push(&u->found);
+		if (!m)
+			return error_nomem();
+		TRY(describe_mapping(u, pid, map, m));
 	}
-	return n == task->n;
+	return NULL;
+}
+
+static const struct perf_bpf_unwind_mapping *mappings_at(const struct unwind_maps *u,
+							 uint32_t first)
+{
+	return (const struct perf_bpf_unwind_mapping *)u->mappings.v + first;
+}
+
+/* Whether the mappings are those that were written before. */
+static bool are_written(const struct unwind_maps *u, const struct loaded_process *p)
+{
+	return p && p->now.n == u->found.n &&
+	       !memcmp(mappings_at(u, p->now.first), u->found.v, u->found.n * sizeof(*u->found.v));
+}
+
+static struct loaded_process *add_process(struct unwind_maps *u, uint32_t pid)
+{
+	struct loaded_process *p = calloc(1, sizeof(*p));
+
+	if (!p)
+		return NULL;
+	p->pid = pid;
+	if (u64map_put(&u->processes, pid, p))
+		return p;
+	free(p);
+	return NULL;
+}
+
+/* Writes the mappings that were found; NULL: there was no room, and all are forgotten. */
+static struct error *write_mappings(struct unwind_maps *u, uint32_t pid,
+				    struct loaded_process **out)
+{
+	struct loaded_process *p = u64map_get(&u->processes, pid);
+	uint32_t first;
+
+	*out = p;
+	if (are_written(u, p))
+		return NULL;
+	*out = NULL;
+	if (p) {
+		unwind_ranges_give(&u->ranges, p->before);
+		p->before = (struct unwind_range){0};
+	}
+	const uint32_t n = (uint32_t)u->found.n;
+	if ((!p && u->processes.n >= u->max_processes) ||
+	    !unwind_ranges_take(&u->ranges, n, &first)) {
+		forget_processes(u);
+		return NULL;
+	}
+	if (!p)
+		p = add_process(u, pid);
+	if (!p)
+		return error_nomem();
+	memcpy((struct perf_bpf_unwind_mapping *)u->mappings.v + first, u->found.v,
+	       n * sizeof(*u->found.v));
+	p->before = p->now;
+	p->now = (struct unwind_range){first, n};
+	*out = p;
+	return NULL;
 }
 
 static struct error *load_process(struct unwind_maps *u, uint32_t pid)
 {
 	struct session *session = live_source_session(run_names_live(u->names));
-	struct perf_bpf_unwind_process task;
-	const struct map *map;
-	uint32_t n = 0;
+	struct perf_bpf_unwind_process task, now;
+	struct loaded_process *p;
 
 	/* First the kernel's identity of its memory, then what is mapped there. */
 	if (bpf_map_lookup_elem(u->tasks_fd, &pid, &task))
@@ -464,21 +550,65 @@ static struct error *load_process(struct unwind_maps *u, uint32_t pid)
 	const struct thread *thread = session_thread(session, (int32_t)pid, (int32_t)pid);
 	if (!thread)
 		return error_nomem();
-	for (size_t i = 0; (map = thread_map(thread, i)); i++)
-		n += is_code(map);
-	if (!n || (task.n && are_written(u, &task, thread)))
+	TRY(find_mappings(u, pid, thread));
+	/* It may have ended: nobody would give back what it gets now. */
+	if (!u->found.n || bpf_map_lookup_elem(u->tasks_fd, &pid, &now))
 		return NULL;
-	if (n > u->mappings.n - u->n_mappings || u->n_processes >= N_PROCESSES / 4 * 3) {
-		forget_processes(u);
+	TRY(write_mappings(u, pid, &p));
+	if (!p || (task.first == p->now.first && task.n == p->now.n))
+		return NULL;
+	task.first = p->now.first;
+	task.n = p->now.n;
+	bpf_map_update_elem(u->tasks_fd, &pid, &task, BPF_EXIST);
+	return NULL;
+}
+
+/*
+ * Whether a new mapping may take the place of one that was written. Memory that JIT compilers make
+ * executable again and again has no table before and after.
+ */
+static bool replaces(const struct unwind_maps *u, const struct loaded_process *p,
+		     const struct record_mmap *map)
+{
+	const struct perf_bpf_unwind_mapping *m = mappings_at(u, p->now.first);
+
+	for (uint32_t i = 0; i < p->now.n; i++)
+		if (map->addr < m[i].end && map->addr + map->len > m[i].start &&
+		    (m[i].n_blocks || map->filename[0] == '/'))
+			return true;
+	return false;
+}
+
+struct error *unwind_maps_see(void *ctx, uint32_t pid, const struct record_mmap *map)
+{
+	struct unwind_maps *u = ctx;
+	struct loaded_process *p = u64map_get(&u->processes, pid);
+
+	if (!map) {
+		forget_process(u, pid);
 		return NULL;
 	}
-	TRY(write_mappings(u, pid, thread, n));
-	u->n_processes += !task.n;
-	task.first = u->n_mappings;
-	task.n = n;
-	u->n_mappings += n;
-	/* If it has ended meanwhile, nobody needs it. */
-	bpf_map_update_elem(u->tasks_fd, &pid, &task, BPF_EXIST);
+	if (!p || p->has_changed || !replaces(u, p, map))
+		return NULL;
+	uint32_t *slot = vec_push(&u->changed);
+	if (!slot)
+		return error_nomem();
+	*slot = pid;
+	p->has_changed = true;
+	return NULL;
+}
+
+struct error *unwind_maps_update(struct unwind_maps *u)
+{
+	for (size_t i = 0; i < u->changed.n; i++) {
+		struct loaded_process *p = u64map_get(&u->processes, u->changed.v[i]);
+
+		if (!p || !p->has_changed)
+			continue;
+		p->has_changed = false;
+		TRY(load_process(u, p->pid));
+	}
+	u->changed.n = 0;
 	return NULL;
 }
 
@@ -501,9 +631,13 @@ struct error *unwind_maps_answer(struct unwind_maps *u)
 		return error_errno(-n, "cannot read the ring perf_bpf_unwind_asks");
 	if (u->no_memory)
 		return error_nomem();
-	for (size_t i = 0; i < u->asked.n; i++)
-		TRY(load_process(u, u->asked.v[i]));
-	return NULL;
+	for (size_t i = 0; i < u->asked.n; i++) {
+		if (u->asked.v[i] == PERF_BPF_UNWIND_NO_ROOM)
+			forget_processes(u);
+		else
+			TRY(load_process(u, u->asked.v[i]));
+	}
+	return unwind_maps_update(u);
 }
 
 /* ---- shares and losses ---- */

@@ -27,7 +27,7 @@ struct unwind_maps;
 struct error *unwind_maps_prepare(struct bpf_object *obj, const struct bpf_object *first,
 				  bool *supported);
 
-/* names follow processes (run_names_follow()), and outlive it. */
+/* names outlive it; before anything else is called, they follow maps by unwind_maps_see(). */
 struct error *unwind_maps_new(const struct bpf_object *obj, struct run_names *names,
 			      struct unwind_maps **out);
 void unwind_maps_free(struct unwind_maps *u);
@@ -38,6 +38,11 @@ DEFINE_FREEP(struct unwind_maps, unwind_maps_free)
  * cannot tell whether it has run another program since, has them when it is sampled.
  */
 struct error *unwind_maps_load(struct unwind_maps *u, uint32_t pid);
+
+/* A run_maps_fn of run_names_follow_maps(); ctx: the maps. */
+struct error *unwind_maps_see(void *ctx, uint32_t pid, const struct record_mmap *map);
+/* Loads what has changed since, behind run_names_update(). */
+struct error *unwind_maps_update(struct unwind_maps *u);
 
 /* Readable when programs ask for tables. */
 int unwind_maps_fd(const struct unwind_maps *u);

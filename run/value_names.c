@@ -36,6 +36,9 @@ struct run_names {
 	struct resolver *resolver;
 	struct python_maps *python; /* NULL: no stack has frames of it */
 	bool follows;		    /* processes, not the kernel alone */
+	run_maps_fn *on_maps;	    /* NULL: nobody asks */
+	void *on_maps_ctx;
+	struct session_tool tool;
 	bool lines;
 };
 
@@ -179,7 +182,12 @@ static const char *gid_name(struct run_names *names, uint32_t gid)
 static struct error *begin(struct run_names *names, const struct log *log, bool processes)
 {
 	const struct live_source_opts live = {
-		.sz = sizeof(live), .log = log, .processes = processes};
+		.sz = sizeof(live),
+		.log = log,
+		.processes = processes,
+		.prompt = names->on_maps,
+		.tool = names->on_maps ? &names->tool : NULL,
+	};
 	const struct resolver_opts resolver = {
 		.sz = sizeof(resolver), .log = log, .demangle = true, .lines = names->lines};
 
@@ -195,6 +203,35 @@ static struct error *begin(struct run_names *names, const struct log *log, bool 
 struct error *run_names_follow(struct run_names *names, const struct log *log)
 {
 	return names->follows ? NULL : begin(names, log, true);
+}
+
+static struct error *see_mmap(struct session_tool *tool, struct session *s,
+			      const struct record *rec, const struct record_mmap *mmap)
+{
+	const struct run_names *names = tool->ctx;
+
+	if ((rec->header.misc & PERF_RECORD_MISC_CPUMODE_MASK) != PERF_RECORD_MISC_USER)
+		return NULL;
+	return names->on_maps(names->on_maps_ctx, (uint32_t)mmap->pid, mmap);
+}
+
+static struct error *see_exit(struct session_tool *tool, struct session *s,
+			      const struct record *rec, const struct record_task *task)
+{
+	const struct run_names *names = tool->ctx;
+
+	return task->pid == task->tid
+		       ? names->on_maps(names->on_maps_ctx, (uint32_t)task->pid, NULL)
+		       : NULL;
+}
+
+struct error *run_names_follow_maps(struct run_names *names, const struct log *log, run_maps_fn *fn,
+				    void *ctx)
+{
+	names->on_maps = fn;
+	names->on_maps_ctx = ctx;
+	names->tool = (struct session_tool){.ctx = names, .mmap = see_mmap, .exit = see_exit};
+	return begin(names, log, true);
 }
 
 struct live_source *run_names_live(const struct run_names *names)

@@ -14,6 +14,7 @@
 #include "show/result.h"
 
 struct live_source;
+struct record_mmap;
 struct python_maps;
 struct resolver;
 struct run_names;
@@ -54,6 +55,14 @@ bool run_name_add(struct run_names *names, const struct btf *btf, const struct r
  * named too: what they map, when they exec and end.
  */
 struct error *run_names_follow(struct run_names *names, const struct log *log);
+/*
+ * What processes that are followed do to their executable mappings, told by run_names_update():
+ * map NULL: the process has ended. Failures are returned by it.
+ */
+typedef struct error *run_maps_fn(void *ctx, uint32_t pid, const struct record_mmap *map);
+/* The same, and live_source_fd() becomes readable at once when there is something to tell. */
+struct error *run_names_follow_maps(struct run_names *names, const struct log *log, run_maps_fn *fn,
+				    void *ctx);
 /* The processes that are followed; NULL: none are. */
 struct live_source *run_names_live(const struct run_names *names);
 /* Where functions of Python are found that stacks have in place of addresses; NULL: nowhere. */

@@ -66,6 +66,7 @@ struct perf_bpf_python_walk {
 /* The state of a walk: in a map, as it is too large for the stack of a program. */
 struct perf_bpf_unwind_walk {
 	__u64 busy;
+	__u64 asked; /* for room */
 	__u64 pc, sp, fp, lr;
 	struct perf_bpf_unwind_mapping mapping; /* of the last frame */
 	__u32 pid;
@@ -209,15 +210,14 @@ ___perf_bpf_unwind_begin(struct perf_bpf_unwind_walk *walk)
 	return walk->end == PERF_BPF_UNWIND_COMPLETE;
 }
 
-/* Asks perf-bpf run for the mappings of a process. */
-static __always_inline __attribute__((unused)) void
-___perf_bpf_unwind_ask(struct perf_bpf_unwind_process *task, __u32 pid)
+/* Asks perf-bpf run for the mappings of a process; *asked: the last time. */
+static __always_inline __attribute__((unused)) void ___perf_bpf_unwind_ask(__u64 *asked, __u32 pid)
 {
 	const __u64 now = bpf_ktime_get_ns();
 
-	if (now - task->asked < PERF_BPF_UNWIND_ASK_NS)
+	if (now - *asked < PERF_BPF_UNWIND_ASK_NS)
 		return;
-	task->asked = now;
+	*asked = now;
 	bpf_ringbuf_output(&perf_bpf_unwind_asks, &pid, sizeof(pid), 0);
 }
 
@@ -234,8 +234,10 @@ ___perf_bpf_unwind_find_task(struct perf_bpf_unwind_walk *walk, __u64 mm)
 
 		bpf_map_update_elem(&perf_bpf_unwind_tasks, &pid, &first, BPF_NOEXIST);
 		task = bpf_map_lookup_elem(&perf_bpf_unwind_tasks, &pid);
-		if (!task)
+		if (!task) {
+			___perf_bpf_unwind_ask(&walk->asked, PERF_BPF_UNWIND_NO_ROOM);
 			return 0;
+		}
 	}
 	if (!task->mm && task->stack) { /* loaded before the first sample */
 		const struct mm_struct___unwind *memory = (const void *)(unsigned long)mm;
@@ -253,7 +255,7 @@ ___perf_bpf_unwind_find_task(struct perf_bpf_unwind_walk *walk, __u64 mm)
 	walk->n_mappings = task->n;
 	if (task->n)
 		return 1;
-	___perf_bpf_unwind_ask(task, pid);
+	___perf_bpf_unwind_ask(&task->asked, pid);
 	return 0;
 }
 
@@ -458,7 +460,7 @@ __attribute__((weak)) __noinline int perf_bpf_unwind_frame(__u32 zero)
 
 		task = bpf_map_lookup_elem(&perf_bpf_unwind_tasks, &pid);
 		if (task)
-			___perf_bpf_unwind_ask(task, pid);
+			___perf_bpf_unwind_ask(&task->asked, pid);
 		return PERF_BPF_UNWIND_NOT_LOADED;
 	}
 	is_python = ___perf_bpf_python_enter(walk, at);

@@ -66,6 +66,9 @@ struct perf_bpf_unwind_process {
 	__u32 first, n; /* mappings; 0: not loaded yet */
 };
 
+/* Asked for in place of a process: there is no room for one. */
+#define PERF_BPF_UNWIND_NO_ROOM 0xffffffff
+
 /* How a walk ended. */
 enum perf_bpf_unwind_end {
 	PERF_BPF_UNWIND_COMPLETE,   /* at a frame that has no caller */

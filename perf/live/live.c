@@ -182,7 +182,8 @@ struct error *live_source_new(const struct live_source_opts *opts, struct live_s
 		.use_clockid = 1,
 		.clockid = CLOCK_MONOTONIC,
 		.watermark = 1,
-		.wakeup_watermark = opts->programs ? 1 : RING_PAGES * sys_page_size() / 4,
+		.wakeup_watermark =
+			opts->programs || opts->prompt ? 1 : RING_PAGES * sys_page_size() / 4,
 	};
 	TRY(session_new_live(&session_opts, &live->session));
 	if (opts->programs)

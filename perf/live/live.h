@@ -36,6 +36,7 @@ struct live_source_opts {
 	 */
 	bool programs;
 	bool names;		   /* with programs: listen for the names of processes, too */
+	bool prompt;		   /* the descriptor becomes readable at each record */
 	struct session_tool *tool; /* gets the records; NULL: the session's books alone */
 };
 

@@ -310,6 +310,121 @@ assert whole >= 20, (whole, m['note'])
 assert count(lambda names: 'inner' in names) - whole <= total - loaded, m['note']"
 }
 
+# Another library is mapped where one was: its frames are of another size, and its callers are found
+# once the kernel's record of it was read.
+test_mappings_that_are_replaced() {
+	need_root
+	burner
+	cat >library.c <<-'END'
+		#include "burn.h"
+		#define CALLED_(name) name##_library
+		#define CALLED(name) CALLED_(name)
+		#define SKIP_(size) asm(".text\n.skip " #size)
+		#define SKIP(size) SKIP_(size)
+		SKIP(BEFORE);
+		NOINLINE void CALLED(NAME)(int ms)
+		{
+			volatile char room[SIZE];
+			for (int i = 0; i < SIZE; i++)
+				room[i] = i;
+			while (!is_over(ms))
+				;
+			sink += room[ms % SIZE];
+		}
+		void called(int ms)
+		{
+			CALLED(NAME)(ms);
+			sink++;
+		}
+		SKIP(AFTER);
+	END
+	cat >pbt_replace.c <<-'END'
+		#include "burn.h"
+		#include <dlfcn.h>
+		#include <stdio.h>
+		NOINLINE static unsigned long runs(const char *path, int ms)
+		{
+			void *library = dlopen(path, RTLD_NOW);
+			void (*called)(int) = (void (*)(int))dlsym(library, "called");
+			called(ms);
+			dlclose(library);
+			sink++;
+			return (unsigned long)called / 4096;
+		}
+		int main(void)
+		{
+			unsigned long first = runs("./first.so", 400), second = runs("./second.so", 1100);
+			fprintf(stderr, "%s\n", first == second ? "the same place" : "another place");
+			return 0;
+		}
+	END
+	local build="gcc -O2 -fomit-frame-pointer -fno-toplevel-reorder -shared -fPIC"
+	$build -DNAME=first -DSIZE=200 -DBEFORE=64 -DAFTER=2048 -o first.so library.c &&
+		$build -DNAME=second -DSIZE=1000 -DBEFORE=2048 -DAFTER=64 -o second.so library.c &&
+		gcc -O2 -fomit-frame-pointer -o pbt_replace pbt_replace.c -ldl || fail "it is not compiled"
+	profiles ./pbt_replace
+	assert_contains log "the same place"
+	stacks "
+whole = count(lambda names: names[:4] == ['second_library', 'called', 'runs', 'main'])
+assert whole >= 20, (whole, m['note'])"
+}
+
+# More processes than there is room for: those that have ended give theirs back, and where all run,
+# those that are sampled get it.
+test_more_processes_than_there_is_room_for() {
+	need_root
+	burner
+	cat >pbt_many.c <<-'END'
+		#include "burn.h"
+		#include <sys/wait.h>
+		#include <unistd.h>
+		NOINLINE static void one(int ms)
+		{
+			while (!is_over(ms))
+				;
+			sink++;
+		}
+		NOINLINE static void last(int ms)
+		{
+			one(ms);
+			sink++;
+		}
+		int main(int argc, char **argv)
+		{
+			int n = atoi(argv[1]), done[2];
+			char c;
+			pipe(done);
+			for (int i = 0; i < n; i++) {
+				if (!fork()) {
+					one(8);
+					close(done[1]);
+					return argc > 2 && read(done[0], &c, 1);
+				}
+				if (argc == 2)
+					wait(NULL);
+			}
+			if (!fork()) {
+				last(700);
+				return 0;
+			}
+			close(done[1]);
+			while (wait(NULL) > 0)
+				;
+			return 0;
+		}
+	END
+	gcc -O2 -fomit-frame-pointer -o pbt_many pbt_many.c || fail "it is not compiled"
+	for how in "60" "20 beside"; do
+		# shellcheck disable=SC2086
+		"$PERF_BPF" run profile -e cpu-clock -F 999 --call-graph dwarf --comm pbt_many \
+			--map-entries perf_bpf_unwind_tasks=8 --json -- ./pbt_many $how >json 2>log ||
+			{ cat log; fail "perf-bpf run profile fails"; }
+		stacks "
+whole = count(lambda names: 'last' in names and names[names.index('last') + 1:][:1] == ['main'])
+assert whole >= 30, ('$how', whole, m['note'])"
+	done
+}
+
 test_static_programs() {
 	need_root
 	burner
