@@ -190,7 +190,9 @@ static void add_line(struct state *st, struct data_writer *w, char *line)
 		st->attr.sample_type = next_number(&line);
 		st->attr.branch_sample_type = next_number(&line);
 		err = data_writer_add_event(w, &st->attr, line ? line : "cycles:u", &id, 1);
-		if (!err && st->attr.sample_type & PERF_SAMPLE_BRANCH_STACK)
+		/* As of record -b, but not of record --call-graph lbr. */
+		if (!err && st->attr.sample_type & PERF_SAMPLE_BRANCH_STACK &&
+		    !(st->attr.branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK))
 			err = data_writer_feature(w, DATA_BRANCH_STACK, "", 0);
 		err = err ? err : data_writer_start(w);
 	} else if (!strcmp(kind, "comm")) {
