@@ -282,7 +282,7 @@ static struct error *prog_tracelog(const struct action_args *args, size_t at)
 	if (fd < 0 && errno == EBUSY) /* 6.8 and later say so here, others at the read */
 		return error_new(EBUSY, BUSY, path);
 	if (fd < 0)
-		return sys_hint_tracefs(error_errno(errno, "%s", path), dir, false);
+		return sys_hint_tracefs(error_errno(errno, "%s", path), NULL, dir, false);
 	job_begin();
 	streams_begin();
 	TRY(loop_new(&loop));

@@ -69,9 +69,7 @@ char *sys_caps_advice(const struct sys_roots *roots, uint64_t wanted, const char
 		strbuf_adds(&text, ": the kernel's lockdown, a security module or a container's "
 				   "seccomp filter denies it");
 	} else if (sys_in_user_namespace(roots)) {
-		strbuf_adds(&text, "this process is in a user namespace, whose capabilities do not "
-				   "count here: run perf-bpf outside of the namespace, as root or "
-				   "with ");
+		strbuf_adds(&text, SYS_OUTSIDE_OF_USER_NS ", as root or with ");
 		add_names(&text, missing);
 	} else {
 		strbuf_adds(&text, "run as root or with ");

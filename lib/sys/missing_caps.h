@@ -22,6 +22,11 @@ enum sys_cap {
 
 bool sys_in_user_namespace(const struct sys_roots *roots);
 
+/* In hints; "as root" follows. */
+#define SYS_OUTSIDE_OF_USER_NS                                                                     \
+	"this process is in a user namespace, whose capabilities do not count here: run perf-bpf " \
+	"outside of the namespace"
+
 /* Those of "wanted" (SYS_CAP() | …) that this process lacks; CAP_SYS_ADMIN replaces the last two.
  */
 uint64_t sys_caps_missing(const struct sys_roots *roots, uint64_t wanted);

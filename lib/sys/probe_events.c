@@ -71,7 +71,8 @@ static struct error *open_list(const struct sys_roots *roots, bool in_kernel, in
 					  "it was built without %s",
 					  in_kernel ? "CONFIG_KPROBE_EVENTS"
 						    : "CONFIG_UPROBE_EVENTS");
-		return sys_hint_tracefs(error_errno(errno, "cannot open %s", path), dir, true);
+		return sys_hint_tracefs(error_errno(errno, "cannot open %s", path), roots, dir,
+					true);
 	}
 	*fd = got;
 	return NULL;

@@ -13,6 +13,7 @@
 
 #include "lib/base/strbuf.h"
 #include "lib/sys/internal.h"
+#include "lib/sys/missing_caps.h"
 
 #ifndef TRACEFS_MAGIC
 #define TRACEFS_MAGIC 0x74726163
@@ -78,14 +79,16 @@ struct error *sys_tracefs_dir(const struct sys_roots *roots, char **dir)
 	return NULL;
 }
 
-struct error *sys_hint_tracefs(struct error *err, const char *dir, bool write)
+struct error *sys_hint_tracefs(struct error *err, const struct sys_roots *roots, const char *dir,
+			       bool write)
 {
 	if (!err || (err->code != EACCES && err->code != EPERM))
 		return err;
 	return error_hint(err,
-			  "this user cannot %s %s: run as root%s, or let a group do so: mount -o "
+			  "this user cannot %s %s: %s as root%s, or let a group do so: mount -o "
 			  "remount,gid=GROUP,mode=%s %s",
 			  write ? "write to" : "read", dir,
+			  sys_in_user_namespace(roots) ? SYS_OUTSIDE_OF_USER_NS "," : "run",
 			  write ? "" : " or with CAP_DAC_READ_SEARCH", write ? "770" : "750", dir);
 }
 
@@ -98,7 +101,7 @@ struct error *sys_tracefs_read(const struct sys_roots *roots, const char *file, 
 	path = text_format("%s/%s", dir, file);
 	if (!path)
 		return error_nomem();
-	return sys_hint_tracefs(sys_read_file(path, max, data, size), dir, false);
+	return sys_hint_tracefs(sys_read_file(path, max, data, size), roots, dir, false);
 }
 
 static char *event_path(const char *dir, const char *system, const char *name, const char *file)
@@ -114,7 +117,7 @@ struct error *sys_tracepoint_systems(const struct sys_roots *roots, struct names
 	path = text_format("%s/events", dir);
 	if (!path)
 		return error_nomem();
-	return sys_hint_tracefs(sys_list_dir(path, DT_DIR, systems), dir, false);
+	return sys_hint_tracefs(sys_list_dir(path, DT_DIR, systems), roots, dir, false);
 }
 
 struct error *sys_tracepoint_events(const struct sys_roots *roots, const char *system,
@@ -128,7 +131,7 @@ struct error *sys_tracepoint_events(const struct sys_roots *roots, const char *s
 	path = text_format("%s/events/%s", dir, system);
 	if (!path)
 		return error_nomem();
-	return sys_hint_tracefs(sys_list_dir(path, DT_DIR, events), dir, false);
+	return sys_hint_tracefs(sys_list_dir(path, DT_DIR, events), roots, dir, false);
 }
 
 /*
@@ -198,7 +201,7 @@ struct error *sys_tracepoint_id(const struct sys_roots *roots, const char *syste
 		error_free(err);
 		return no_such_tracepoint(roots, system, name);
 	}
-	return sys_hint_tracefs(err, dir, false);
+	return sys_hint_tracefs(err, roots, dir, false);
 }
 
 bool sys_tracepoint_exists(const struct sys_roots *roots, const char *system, const char *name)

@@ -23,7 +23,8 @@ struct error *sys_tracefs_read(const struct sys_roots *roots, const char *file, 
 			       char **data, size_t *size);
 
 /* Hints how to get access to the directory, if the error is a refusal. NULL stays NULL. */
-struct error *sys_hint_tracefs(struct error *err, const char *dir, bool write);
+struct error *sys_hint_tracefs(struct error *err, const struct sys_roots *roots, const char *dir,
+			       bool write);
 
 /* attr.config of PERF_TYPE_TRACEPOINT. ENOENT with near names: no such one. */
 struct error *sys_tracepoint_id(const struct sys_roots *roots, const char *system, const char *name,

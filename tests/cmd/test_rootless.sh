@@ -316,6 +316,31 @@ test_what_a_token_does_not_give() {
 	assert_contains err "user namespace"
 }
 
+# What fails where tracefs cannot be read, and not before.
+unreadable_tracefs() {
+	tracefs_is_closed || return 0
+	cat <<-EOT
+		record -o home/point -e syscalls:sys_enter_getppid -- true
+		record -o home/point -e sched:sched_process_exec -- true
+		top --stdio -e sched:sched_process_exec
+		trace -e sched:sched_process_exec -- true
+	EOT
+}
+
+# The same for a user without any capability, who is not in a namespace.
+test_unreadable_tracefs() {
+	prepare
+	tracefs_is_closed || skip "tracefs can be read by everybody"
+	while read -r command; do
+		# shellcheck disable=SC2086
+		as_nobody "" ./perf-bpf $command >out 2>err && fail "'$command' worked"
+		blames_nobody "$command"
+		assert_contains err "this user cannot read $(tracefs): run as root or with CAP_DAC_READ_SEARCH"
+	done <<-EOT
+		$(unreadable_tracefs)
+	EOT
+}
+
 # Root of a user namespace has all capabilities, which do not count for the kernel's BPF.
 test_root_of_a_user_namespace() {
 	prepare
@@ -334,6 +359,7 @@ test_root_of_a_user_namespace() {
 		trace -- true
 		prog list
 		map list
+		$(unreadable_tracefs)
 	EOT
 	[ "$paranoid" -ge 1 ] || return 0
 	as_nobody "" unshare -Ur ./perf-bpf record -a -o home/all -e cpu-clock -- true 2>err &&
