@@ -652,7 +652,13 @@ static void print_end(const struct record_result *r, bool quiet)
 			    "pointers; use --call-graph dwarf to unwind it ]\n",
 			    (unsigned long long)r->stacks_broken,
 			    (unsigned long long)r->stacks_examined);
-	cmd_say("%s", strbuf_str(&out));
+	if (strbuf_failed(&out))
+		cmd_say("[ perf-bpf record: Wrote %llu samples, %llu bytes to %s; no memory to "
+			"list what was lost ]\n",
+			(unsigned long long)r->samples, (unsigned long long)r->bytes,
+			strcmp(r->output, "-") ? r->output : "standard output");
+	else
+		cmd_say("%s", strbuf_str(&out));
 }
 
 /* As perf record: the workload's status, or the signal that ended either. */

@@ -248,6 +248,8 @@ static void print_begun(const struct run_args *args)
 			    : o->filter.pids ? "process "
 					     : "thread ",
 			    what);
+	if (strbuf_failed(&out))
+		return;
 	cmd_say("%s; press Ctrl-C to end%s\n", strbuf_str(&out),
 		o->duration_ms || what ? " earlier" : "");
 }

@@ -475,7 +475,10 @@ static void print_report(void (*report)(const struct trace_stats *stats, struct 
 	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
 
 	report(stats, &out);
-	cmd_say("%s", strbuf_str(&out));
+	if (strbuf_failed(&out))
+		cmd_say("perf-bpf: no memory for the report of the trace\n");
+	else
+		cmd_say("%s", strbuf_str(&out));
 }
 
 static void print_written(const struct trace_args *args, const struct trace_stats *stats)
@@ -489,7 +492,11 @@ static void print_written(const struct trace_args *args, const struct trace_stat
 	if (stats->events)
 		strbuf_addf(&out, "; %" PRIu64 " events, %" PRIu64 " lost", stats->events,
 			    stats->lost_events);
-	cmd_say("%s) ]\n", strbuf_str(&out));
+	if (strbuf_failed(&out))
+		cmd_say("[ perf-bpf trace: Wrote %" PRIu64 " calls, %" PRIu64 " lost ]\n",
+			stats->lines, stats->lost);
+	else
+		cmd_say("%s) ]\n", strbuf_str(&out));
 }
 
 /* The command's status, as a shell has it; Ctrl-C is how to end the trace, and no failure. */

@@ -6,6 +6,8 @@ PERF=$(command -v perf || true)
 TRACEFS=/sys/kernel/tracing
 # make check takes every so many allocations; 1: all of them.
 STEP=${ALLOCATIONS_STEP:-9}
+# How many allocations at the end of a recording are tried.
+LAST=40
 # What is printed there is also seen when the test passes.
 exec 3>&1
 
@@ -131,6 +133,24 @@ test_stacks() {
 
 test_probe() {
 	sweep probe -x "$BUILD/tests/cmd/counted" -V main
+}
+
+# The line that says what was recorded and lost is whole, or says that there was no memory for it. It is
+# made of the last allocations.
+test_end_of_recording() {
+	local count seen=0
+	[ "$(id -u)" = 0 ] || skip "recording needs root"
+	[ -z "${SANITIZED:-}" ] || skip "the sanitizer has an allocator of its own"
+	set -- "$PERF_BPF" record -N -e page-faults -o e.data -- true
+	preload FAIL_ALLOCATION_COUNT="$PWD/count" -- "$@" >got 2>err || fail "$* fails: $(cat err)"
+	count=$(cat count)
+	for ((i = count > LAST ? count - LAST : 1; i <= count; i++)); do
+		preload FAIL_ALLOCATION=$i -- "$@" >got 2>err || true
+		! grep -vE '^(\[ perf-bpf record: (Woken up [0-9]+ times to write data|Captured and wrote .*\)|Wrote [0-9].*) \]|perf-bpf: .*|hint: .*)$' err ||
+			fail "allocation $i of $count"
+		! grep -q 'no memory to list' err || seen=$((seen + 1))
+	done
+	[ $seen -gt 0 ] || fail "no allocation of the line failed"
 }
 
 # Options that are lost must not be a command that is run.
