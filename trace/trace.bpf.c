@@ -58,11 +58,18 @@ struct sigpending {
 	struct kernel_sigset signal;
 };
 
+struct signal_struct {
+	struct {
+		int counter;
+	} live; /* threads */
+};
+
 struct task_struct {
 	struct thread_info thread_info;
 	int pid, tgid;
 	char comm[16];
 	struct mm_struct *mm;
+	struct signal_struct *signal;
 	struct sigpending pending;
 };
 
@@ -715,10 +722,27 @@ int trace_fork_event(struct trace_event_raw_sched_process_fork *ctx)
 	return KEEP_EVENT;
 }
 
+/* The ids of what ends may soon be another's. Of a process it is the last thread that ends it. */
+static __always_inline void forget_ids(void)
+{
+	const struct task_struct *task = (void *)bpf_get_current_task();
+	const __u64 ids = current_ids();
+	const __u32 pid = ids >> 32, tid = ids;
+
+	bpf_map_delete_elem(&tids, &tid);
+	if (BPF_CORE_READ(task, signal, live.counter))
+		return;
+	bpf_map_delete_elem(&pids, &pid);
+	if (config.exclude)
+		bpf_map_delete_elem(&excluded, &pid);
+}
+
 static __always_inline int thread_exit(void)
 {
 	struct trace_state *state = state_find();
 
+	if (live.targeted || config.exclude)
+		forget_ids();
 	if (live.stateless) {
 		__u64 task = bpf_get_current_task();
 
