@@ -911,6 +911,7 @@ struct error *run_attach(struct run *run)
 	TRY(run_begin_unwinding(run)); /* it follows processes more closely */
 	TRY(begin_frames(run));
 	TRY(attach_all(run));
+	TRY(tasks_check(&run->tasks));
 	return run_watch_cpus(run);
 }
 

@@ -765,6 +765,7 @@ static struct error *start(struct trace_run *run)
 		TRY(augmenter_start(run->augmenter));
 	if (run->source)
 		TRY(trace_source_start(run->source));
+	TRY(tasks_check(&run->tasks));
 	run->started = true;
 	if (run->opts.attached)
 		TRY(run->opts.attached(run->opts.ctx));

@@ -2,7 +2,9 @@
 /*
  * A process is watched by a pidfd, which becomes readable at its end, even as a zombie. A thread
  * has one since 6.9 only; its folder in procfs is held open instead and looked at a few times a
- * second: of a thread that has ended nothing can be read there, whoever has its id by then.
+ * second: of a thread that has ended nothing can be read there, whoever has its id by then. The
+ * first ones are held from the moment they are named, so that it is noticed if an id has become
+ * another's before anything was attached.
  */
 #include "work/tasks.h"
 
@@ -10,6 +12,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,8 +26,13 @@
 #include "lib/base/strbuf.h"
 #include "work/user_ids.h"
 
+#ifndef __NR_pidfd_send_signal
+#define __NR_pidfd_send_signal 424
+#endif
+
 enum {
 	LOOK_NS = 200000000, /* so often: whether threads have ended */
+	OPEN_AT_ONCE = 16,   /* so many are held from the beginning; descriptors are limited */
 };
 
 void tasks_deinit(struct tasks *tasks)
@@ -54,6 +62,25 @@ static struct error *not_there(enum task_kind kind, pid_t id)
 static bool is_end(char state)
 {
 	return state == 'Z' || state == 'X';
+}
+
+static struct error *task_open(const struct sys_roots *roots, struct task *task)
+{
+	if (task->kind == TASK_PROCESS) {
+		task->fd = (int)syscall(SYS_pidfd_open, task->id, 0);
+	} else {
+		_cleanup_free_ char *path = text_format(
+			"%s/%d", roots ? roots->proc : sys_roots_default.proc, (int)task->id);
+
+		if (!path)
+			return error_nomem();
+		task->fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	}
+	if (task->fd >= 0)
+		return NULL;
+	if (errno == ESRCH || errno == ENOENT)
+		return not_there(task->kind, task->id);
+	return error_errno(errno, "cannot watch %s %d", noun(task->kind), task->id);
 }
 
 static struct error *task_add(struct tasks *tasks, const struct sys_roots *roots, pid_t id,
@@ -86,7 +113,16 @@ static struct error *task_add(struct tasks *tasks, const struct sys_roots *roots
 	if (!task)
 		return error_nomem();
 	*task = (struct task){.kind = kind, .id = id, .fd = -1};
-	return NULL;
+	if (tasks->list.n > OPEN_AT_ONCE)
+		return NULL;
+	/* what fails now is tried again by tasks_watch() */
+	err = task_open(roots, task);
+	if (!err || err->code != ESRCH) {
+		error_free(err);
+		return NULL;
+	}
+	tasks->list.n--;
+	return err;
 }
 
 struct error *tasks_add(struct tasks *tasks, const struct sys_roots *roots, const char *list,
@@ -238,25 +274,6 @@ void tasks_warn_of_new(const struct tasks *tasks, const struct sys_roots *roots,
 	error_free(err);
 }
 
-static struct error *task_open(const struct sys_roots *roots, struct task *task)
-{
-	if (task->kind == TASK_PROCESS) {
-		task->fd = (int)syscall(SYS_pidfd_open, task->id, 0);
-	} else {
-		_cleanup_free_ char *path = text_format(
-			"%s/%d", roots ? roots->proc : sys_roots_default.proc, (int)task->id);
-
-		if (!path)
-			return error_nomem();
-		task->fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	}
-	if (task->fd >= 0)
-		return NULL;
-	if (errno == ESRCH || errno == ENOENT)
-		return not_there(task->kind, task->id);
-	return error_errno(errno, "cannot watch %s %d", noun(task->kind), task->id);
-}
-
 static struct error *timer_begin(struct tasks *tasks)
 {
 	const struct itimerspec spec = {.it_value.tv_nsec = LOOK_NS,
@@ -267,28 +284,6 @@ static struct error *timer_begin(struct tasks *tasks)
 	if (tasks->timer_fd < 0 || timerfd_settime(tasks->timer_fd, 0, &spec, NULL) ||
 	    epoll_ctl(tasks->epoll_fd, EPOLL_CTL_ADD, tasks->timer_fd, &event))
 		return error_errno(errno, "cannot set a timer");
-	return NULL;
-}
-
-struct error *tasks_watch(struct tasks *tasks, const struct sys_roots *roots, int *fd)
-{
-	struct task *task;
-
-	tasks->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-	if (tasks->epoll_fd < 0)
-		return error_errno(errno, "cannot wait for the end of processes");
-	vec_for_each (task, &tasks->list) {
-		struct epoll_event event = {.events = EPOLLIN};
-
-		TRY(task_open(roots, task));
-		if (task->kind == TASK_THREAD) {
-			if (tasks->timer_fd < 0)
-				TRY(timer_begin(tasks));
-		} else if (epoll_ctl(tasks->epoll_fd, EPOLL_CTL_ADD, task->fd, &event)) {
-			return error_errno(errno, "cannot watch process %d", task->id);
-		}
-	}
-	*fd = tasks->epoll_fd;
 	return NULL;
 }
 
@@ -314,6 +309,50 @@ static bool has_ended(const struct task *task)
 		return poll(&end, 1, 0) == 1;
 	const char state = thread_state(task->fd);
 	return !state || is_end(state);
+}
+
+/* Somebody has waited for it, so its id may be another's by now. */
+static bool has_gone(const struct task *task)
+{
+	if (task->kind == TASK_THREAD)
+		return !thread_state(task->fd);
+	return syscall(__NR_pidfd_send_signal, task->fd, 0, NULL, 0) && errno == ESRCH;
+}
+
+struct error *tasks_check(const struct tasks *tasks)
+{
+	const struct task *task;
+
+	vec_for_each (task, &tasks->list)
+		if (task->fd >= 0 && has_gone(task) && !kill(task->id, 0))
+			return error_new(ESRCH, "%s %d has ended, and its id is another one's now",
+					 noun(task->kind), task->id);
+	return NULL;
+}
+
+struct error *tasks_watch(struct tasks *tasks, const struct sys_roots *roots, int *fd)
+{
+	struct task *task;
+
+	tasks->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (tasks->epoll_fd < 0)
+		return error_errno(errno, "cannot wait for the end of processes");
+	vec_for_each (task, &tasks->list) {
+		struct epoll_event event = {.events = EPOLLIN};
+
+		if (task->fd < 0)
+			TRY(task_open(roots, task));
+		else if (has_gone(task))
+			return not_there(task->kind, task->id);
+		if (task->kind == TASK_THREAD) {
+			if (tasks->timer_fd < 0)
+				TRY(timer_begin(tasks));
+		} else if (epoll_ctl(tasks->epoll_fd, EPOLL_CTL_ADD, task->fd, &event)) {
+			return error_errno(errno, "cannot watch process %d", task->id);
+		}
+	}
+	*fd = tasks->epoll_fd;
+	return NULL;
 }
 
 bool tasks_ended(struct tasks *tasks)

@@ -28,8 +28,7 @@ enum task_kind {
 struct task {
 	enum task_kind kind;
 	pid_t id;
-	int fd; /* a pidfd, or of a thread its folder in procfs; -1: it has ended, or is not watched
-		 */
+	int fd; /* a pidfd, or of a thread its folder in procfs; -1: it has ended, or is not held */
 };
 
 struct tasks {
@@ -66,7 +65,14 @@ struct error *tasks_threads(const struct tasks *tasks, const struct sys_roots *r
 void tasks_warn_of_new(const struct tasks *tasks, const struct sys_roots *roots,
 		       const struct sys_pids *tids, const struct log *log);
 
-/* Watches for their end from now on. *fd is readable when tasks_ended() is to be asked. */
+/*
+ * When their ids have been used to attach to them: ESRCH if one had ended, and its id is another's.
+ * Only of the first 16 is that known.
+ */
+struct error *tasks_check(const struct tasks *tasks);
+
+/* Watches for their end from now on. ESRCH: one has ended before. *fd is readable when
+ * tasks_ended() is to be asked. */
 struct error *tasks_watch(struct tasks *tasks, const struct sys_roots *roots, int *fd);
 
 /* Whether all have ended: a process with its last thread. Not before tasks_watch(). */

@@ -34,6 +34,7 @@ struct error *live_events_new(const struct record_opts *opts, struct loop *loop,
 	TRY(events_open(rec));
 	TRY(rings_open(rec));
 	TRY(events_attach(rec));
+	TRY(tasks_check(&rec->target.tasks));
 	events_warn_of_several(rec);
 	*out = steal_ptr(rec);
 	return NULL;

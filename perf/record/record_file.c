@@ -272,6 +272,7 @@ static struct error *prepare(struct recording *rec)
 	TRY(rings_open(rec));
 	TRY(threads_prepare(rec));
 	TRY(events_attach(rec));
+	TRY(tasks_check(&rec->target.tasks));
 	events_warn_of_several(rec);
 	strangers_find(rec);
 	TRY(writer_begin(rec));

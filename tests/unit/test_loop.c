@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* work/: the loop, what ends it, and the end of tasks. */
+#include <errno.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -9,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -22,6 +24,8 @@
 #include "work/tasks.h"
 
 #define ok(call) assert_null(call)
+
+enum { CLONE3 = 435 };
 
 struct seen {
 	struct loop *loop;
@@ -293,6 +297,69 @@ static void test_tasks_end(void **state)
 	close(fds[0]), close(fds[1]);
 }
 
+/* As fork(), with this id. */
+static pid_t fork_as(pid_t id)
+{
+	struct {
+		uint64_t flags, pidfd, child_tid, parent_tid, exit_signal, stack, stack_size, tls,
+			set_tid, set_tid_size;
+	} args = {.exit_signal = SIGCHLD, .set_tid = (uintptr_t)&id, .set_tid_size = 1};
+
+	return (pid_t)syscall(CLONE3, &args, sizeof(args));
+}
+
+/* A child, which does not outlive a test that fails. */
+static void wait_for_end(void)
+{
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	pause();
+	_exit(0);
+}
+
+/* Between the moment when it was named and the one when events are open. */
+static void test_id_is_used_again(void **state)
+{
+	struct tasks tasks[] = {TASKS_INIT, TASKS_INIT};
+	char list[16];
+	int fd;
+
+	const pid_t child = fork();
+	if (!child)
+		wait_for_end();
+	snprintf(list, sizeof(list), "%d", child);
+	ok(tasks_add(&tasks[0], NULL, list, TASK_PROCESS));
+	ok(tasks_add(&tasks[1], NULL, list, TASK_THREAD));
+	ok(tasks_check(&tasks[0]));
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	ok(tasks_check(&tasks[0])); /* what is not there is not another's */
+	const pid_t again = fork_as(child);
+	if (!again)
+		wait_for_end();
+	for (int i = 0; i < 2; i++) {
+		struct error *err = tasks_check(&tasks[i]);
+
+		if (again > 0) {
+			assert_int_equal(again, child);
+			assert_non_null(err);
+			assert_int_equal(err->code, ESRCH);
+			assert_non_null(strstr(err->msg, i ? "thread" : "process"));
+		}
+		error_free(err);
+		err = tasks_watch(&tasks[i], NULL, &fd);
+		assert_non_null(err);
+		assert_int_equal(err->code, ESRCH);
+		error_free(err);
+		tasks_deinit(&tasks[i]);
+	}
+	if (again < 0) {
+		print_message("ids cannot be chosen: %s\n", strerror(errno));
+		skip();
+	}
+	kill(again, SIGKILL);
+	waitpid(again, NULL, 0);
+}
+
 static void test_lists(void **state)
 {
 	static const char *const wrong[] = {"",	 "x",  "1,", ",1",	   "-1",
@@ -374,6 +441,7 @@ int main(void)
 		cmocka_unit_test(test_workload),
 		cmocka_unit_test(test_ignored_signals),
 		cmocka_unit_test(test_tasks_end),
+		cmocka_unit_test(test_id_is_used_again),
 		cmocka_unit_test(test_lists),
 		cmocka_unit_test(test_a_cpu_that_returns),
 	};
