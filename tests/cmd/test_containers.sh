@@ -75,6 +75,25 @@ test_run_in_a_pid_namespace() {
 	END
 }
 
+test_top_in_a_pid_namespace() {
+	needs
+	build blue
+	in_pid_ns <<-'END'
+		./blue >pid &
+		soon test -s pid
+		pid=$(cat pid)
+		for by in -p -t; do
+			rm -f table
+			"$PERF_BPF" top --stdio -d 0.1 -e cpu-clock:u -s pid,symbol $by $pid >table &
+			top=$!
+			soon grep -q "blue_work" table
+			kill -INT $top
+			wait $top
+			! grep '[0-9]%' table | grep -v "$pid:blue" || fail "another process has samples"
+		done
+	END
+}
+
 test_a_nested_pid_namespace() {
 	needs
 	build red
@@ -266,6 +285,96 @@ test_two_containers() {
 		echo end >$c.go
 	done
 	assert_equal "$(sort seen | tr '\n' ' ')" "blue red "
+}
+
+# The id of a process that has ended becomes another's, which is not recorded; a child with a new id is.
+test_ids_that_are_used_again() {
+	needs
+	has attach.uprobe || skip "the kernel has no uprobes"
+	cat >reuse.c <<-'END'
+		#define _GNU_SOURCE
+		#include <linux/sched.h>
+		#include <signal.h>
+		#include <stdint.h>
+		#include <stdio.h>
+		#include <sys/syscall.h>
+		#include <sys/wait.h>
+		#include <unistd.h>
+		enum { FIRST = 30000, SECOND, CHILD };
+		/* as fork(), with this id */
+		static pid_t fork_as(pid_t id)
+		{
+			struct clone_args args = {.exit_signal = SIGCHLD, .set_tid = (uintptr_t)&id, .set_tid_size = 1};
+			return (pid_t)syscall(SYS_clone3, &args, sizeof(args));
+		}
+		__attribute__((noinline)) void work(int n)
+		{
+			syscall(SYS_getpgid, 4000000 + n);
+		}
+		int main(void)
+		{
+			int one[2], two[2];
+			char c, line[8];
+			if (pipe(one) || pipe(two))
+				return 1;
+			const pid_t first = fork_as(FIRST);
+			if (!first)
+				return read(one[0], &c, 1) == 1 ? work(1), 0 : 1;
+			const pid_t second = fork_as(SECOND);
+			if (!second) {
+				if (read(two[0], &c, 1) != 1)
+					return 1;
+				if (!fork_as(CHILD))
+					return work(3), 0;
+				wait(NULL);
+				return work(4), 0;
+			}
+			if (first < 0 || second < 0)
+				return perror("clone3"), 1;
+			puts("ready");
+			fflush(stdout);
+			if (read(0, line, sizeof(line)) <= 0 || write(one[1], "", 1) != 1 || waitpid(first, NULL, 0) != first)
+				return 1;
+			const pid_t again = fork_as(FIRST);
+			if (!again)
+				return work(2), 0;
+			if (again != first || waitpid(again, NULL, 0) != again || write(two[1], "", 1) != 1 ||
+			    waitpid(second, NULL, 0) != second)
+				return 1;
+			puts("done");
+		}
+	END
+	gcc -g -O1 -o reuse reuse.c
+	mkfifo go
+	in_pid_ns <<-'END'
+		exec 3<>go
+		cat >use <<-'SH'
+			echo go >go
+			until grep -q done said; do
+				kill -0 $1
+				sleep 0.02
+			done
+		SH
+		# measure COMMAND...: of the two processes
+		measure() {
+			rm -f said
+			./reuse <go >said 3<&- &
+			reuse=$!
+			soon grep -q ready said
+			expect_status 0 "$@" -- sh -e use $reuse
+			wait $reuse
+		}
+		for by in -p -t "-i -p"; do
+			measure "$PERF_BPF" record -q -N -o data -e 'probe:exec=./reuse;work n' $by 30000,30001
+			expect_status 0 "$PERF_BPF" script -i data -F trace
+			assert_equal "$by: $(grep -o 'n=[0-9]' out | paste -sd ' ')" \
+				"$by: $([ "$by" = "-i -p" ] && echo n=1 n=4 || echo n=1 n=3 n=4)"
+		done
+		for by in -p -t; do
+			measure "$PERF_BPF" trace -o calls -e getpgid $by 30000,30001
+			assert_equal "$by: $(grep -o 400000[0-9] calls | paste -sd ' ')" "$by: 4000001 4000003 4000004"
+		done
+	END
 }
 
 # Probes, the programs of objects and the trace of one container, from outside and from inside: the
