@@ -12,6 +12,7 @@
 #include "perf/print/dump_counts.h"
 #include "perf/print/print_header.h"
 #include "perf/print/sample_reader.h"
+#include "perf/print/text_writer.h"
 
 /* Written when this much has gathered: a pipe takes 64 KiB at once. */
 #define OUT_FULL (256 * 1024)
@@ -32,6 +33,7 @@ struct script {
 	struct script_printer *printer;
 	struct sample_reader reader;
 	struct strbuf out;
+	struct text_writer writer;
 	VEC(struct event_text) events; /* by index; with opts->write_event */
 	struct dump dump;
 	struct dump_counts counts;
@@ -46,9 +48,17 @@ static struct error *flush(struct script *sc)
 		return error_nomem();
 	TRY(resolver_error(sc->recording->resolver));
 	TRY(sample_reader_error(&sc->reader));
-	struct error *err = sc->opts->write(sc->opts->write_ctx, &sc->out);
+	struct error *err = text_writer_put(&sc->writer, &sc->out);
 	sc->closed = err == SESSION_STOP;
-	strbuf_reset(&sc->out);
+	return err;
+}
+
+/* Until all is written that was flushed. */
+static struct error *wait_written(struct script *sc)
+{
+	struct error *err = text_writer_wait(&sc->writer);
+
+	sc->closed |= err == SESSION_STOP;
 	return err;
 }
 
@@ -329,12 +339,16 @@ static struct error *print_all(struct script *sc)
 	TRY(learn(sc));
 	strbuf_adds(&sc->out, opts->head ? opts->head : "");
 	struct error *err = print_records(sc);
+	struct error *late = wait_written(sc);
 	if (sc->closed)
 		return err;
+	err = error_either(err, late);
 	session_warn_of_losses(sc->session, sc->name, sc->recording->log);
 	sample_reader_warn_of_stacks(&sc->reader, sc->name);
 	/* What came before an error is worth having. */
-	struct error *late = flush(sc);
+	late = flush(sc);
+	if (!late)
+		late = wait_written(sc);
 	for (size_t i = 0; !late && i < sc->events.n; i++)
 		late = flush_event(sc, i);
 	if (!err && !late)
@@ -361,11 +375,13 @@ struct error *script_print(const struct script_opts *opts)
 	};
 
 	sc.dump.file = sc.name;
+	text_writer_init(&sc.writer, opts->write, opts->write_ctx);
 	struct error *err = print_all(&sc);
 
 	printer_free(sc.printer);
 	sample_reader_deinit(&sc.reader);
 	dump_counts_deinit(&sc.counts);
+	text_writer_deinit(&sc.writer);
 	strbuf_deinit(&sc.out);
 	for (size_t i = 0; i < sc.events.n; i++)
 		strbuf_deinit(&sc.events.v[i].text);
