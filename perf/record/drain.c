@@ -93,21 +93,12 @@ static struct event *event_at(struct recording *rec, const struct perf_ring *rin
 	return rec->with_id ? event_by_id(rec, ring_u64(ring, at + 8)) : &rec->events.v[0];
 }
 
-/*
- * target.is_filtered: whether the task of these ids is to be recorded. Who is in the map stays
- * there, and is often the next one, too.
- */
-static bool is_wanted(struct recording *rec, uint64_t pid_tid)
+/* target.is_filtered: whether the task of these ids is to be recorded. */
+static bool is_wanted(const struct recording *rec, uint64_t pid_tid)
 {
 	const uint32_t id = (uint32_t)(rec->wanted_threads ? pid_tid >> 32 : pid_tid);
-	uint32_t value;
 
-	if (id && id == rec->wanted_last)
-		return true;
-	if (bpf_map_lookup_elem(rec->wanted_fd, &id, &value))
-		return false;
-	rec->wanted_last = id;
-	return true;
+	return id < OUTPUT_WANTED_SIZE && __atomic_load_n(&rec->wanted[id], __ATOMIC_RELAXED);
 }
 
 /* Whose samples come from all tasks, wanted or not. What programs put out is theirs to choose. */
@@ -141,7 +132,7 @@ static bool see_sample(struct recording *rec, const struct perf_ring *ring, uint
 			return false;
 		}
 	}
-	if (rec->wanted_fd >= 0 && is_of_any_task(event_at(rec, ring, at)) &&
+	if (rec->wanted && is_of_any_task(event_at(rec, ring, at)) &&
 	    !is_wanted(rec, ring_u64(ring, ids)))
 		return false;
 	rec->samples++;

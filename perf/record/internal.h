@@ -131,6 +131,7 @@ struct record_object {
 	bool is_loaded;			 /* objects_load() has nothing to do */
 	enum output_filter filter;	 /* of an object made by us: what is in wanted */
 	bool asks_filter;		 /* it has perf_bpf_filter */
+	uint8_t *wanted;		 /* the map, by id; NULL: there are no tasks in it */
 	uint32_t alive;			 /* one of wanted that had not ended; 0: none is known */
 };
 
@@ -233,12 +234,11 @@ struct recording {
 	uint64_t off_cpu_spans; /* how often it was enabled */
 
 	/* What drain.c sees go by. */
-	bool drop_self;	      /* samples of the recorder are left out */
-	int wanted_fd;	      /* target.is_filtered: the map of those to be recorded */
-	bool wanted_threads;  /* which has threads, not processes */
-	uint32_t wanted_last; /* found in it last; 0: none */
-	bool with_id;	      /* samples begin with an IDENTIFIER */
-	bool no_ip;	      /* they have no address */
+	bool drop_self;	       /* samples of the recorder are left out */
+	const uint8_t *wanted; /* target.is_filtered: of those to be recorded; else NULL */
+	bool wanted_threads;   /* which has threads, not processes */
+	bool with_id;	       /* samples begin with an IDENTIFIER */
+	bool no_ip;	       /* they have no address */
 	uint64_t samples, dropped_self;
 	uint64_t first_time, last_time; /* of samples; 0: none */
 	uint64_t lost_records;		/* of all events, as LOST records say */
@@ -304,8 +304,8 @@ void event_file_attr(const struct event *event, struct perf_event_attr *attr);
 enum output_filter wanted_filter(const struct recording *rec);
 /* Whether children and new threads of what is selected so are recorded. */
 bool wanted_follows(const struct recording *rec, enum output_filter filter);
-/* The map of an object made by us. */
-int wanted_fd(const struct record_object *object);
+/* The map of tasks of an object made by us, if wanted_set() has mapped it. */
+void wanted_unmap(struct record_object *object);
 /* Once it is loaded: the target. */
 struct error *wanted_set(struct recording *rec, struct record_object *object);
 /* A cgroup that was made meanwhile is recorded, too. */

@@ -121,7 +121,7 @@ bool live_events_open_later(const struct recording *rec)
 
 bool live_events_filter_tasks(const struct recording *rec)
 {
-	return rec->wanted_fd >= 0;
+	return rec->wanted != NULL;
 }
 
 struct cpu_watch *live_events_cpus(const struct recording *rec)

@@ -34,6 +34,7 @@ void object_deinit(struct record_object *object)
 	struct usdt_places **usdt;
 	struct select_term *term;
 
+	wanted_unmap(object);
 	probe_set_free(object->probes);
 	bpf_file_detach(&object->file);
 	vec_for_each (usdt, &object->usdts)

@@ -31,7 +31,6 @@ struct error *recording_new(const struct record_opts *opts, struct recording **o
 	rec->roots = opts->roots;
 	rec->log = opts->log;
 	rec->self = getpid();
-	rec->wanted_fd = -1;
 	rec->target.tasks = (struct tasks)TASKS_INIT;
 	rec->result.output = opts->output;
 	rec->result.has_dates = opts->switch_output.by;

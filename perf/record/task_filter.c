@@ -42,7 +42,7 @@ static struct error *open_object(struct recording *rec, struct record_object *ob
 	if (!object->path)
 		return error_nomem();
 	TRY(task_layout_find(rec, &opts));
-	if (wanted_follows(rec, opts.filter) && !opts.task_pid_offset)
+	if (opts.follows && !opts.task_pid_offset)
 		return error_new(ENOTSUP, "this kernel has no BTF");
 	TRY(output_task_filter(&opts, &image));
 	const size_t size = image.len;
@@ -110,7 +110,7 @@ struct error *task_filter_choose(struct recording *rec)
 		 limit->msg);
 	TRY(filter_in_kernel(rec, object));
 	target->system_wide = target->is_filtered = true;
-	rec->wanted_fd = wanted_fd(object);
+	rec->wanted = object->wanted;
 	rec->wanted_threads = object->filter == OUTPUT_THREADS;
 	return NULL;
 }

@@ -57,10 +57,10 @@ static bool find_pid_ns(const struct btf *btf, struct output_pid_ns *ns)
 struct error *task_layout_find(const struct recording *rec, struct output_opts *opts)
 {
 	const bool of_tasks = opts->filter == OUTPUT_PROCESSES || opts->filter == OUTPUT_THREADS;
-	const bool follows = wanted_follows(rec, opts->filter);
 	const uint32_t inode = sys_pid_ns(rec->roots);
 
-	if (!follows && !inode)
+	opts->follows = wanted_follows(rec, opts->filter);
+	if (!of_tasks && !inode)
 		return NULL;
 	_cleanup_(btf__freep) struct btf *btf = btf__load_vmlinux_btf();
 	if (inode && find_pid_ns(btf, &opts->pid_ns))
@@ -71,7 +71,7 @@ struct error *task_layout_find(const struct recording *rec, struct output_opts *
 				  "use -a, or record outside of the container");
 	else if (inode)
 		opts->self = 0; /* it is another process's */
-	if (follows)
+	if (of_tasks)
 		find_offset(btf, "task_struct", "pid", &opts->task_pid_offset);
 	return NULL;
 }

@@ -9,7 +9,7 @@
  *	{
  *		__u64 id = bpf_get_current_pid_tgid();
  *
- *		if (id >> 32 == SELF || !bpf_map_lookup_elem(&wanted, …))
+ *		if (id >> 32 == SELF || !wanted[id])
  *			return 0;
  *		args->common_type = ID;
  *		args->common_pid = id;
@@ -25,6 +25,10 @@
  * Whoever is not recorded is left out here, and not by the perf event: a
  * bpf-output event is one for a CPU, whose program runs for all tasks. The second
  * program stands at the creation of tasks, and lets children follow parents.
+ *
+ * Of tasks, "wanted" is an array of bytes, one for each id that there can be: it needs no more
+ * memory than a hash of 65,536 did, cannot become full, and its reader maps it. A task stays in it
+ * when it has ended, since samples of it may be unread, until its id becomes another's.
  *
  * In a PID namespace the ids are those that struct pid has for it, and with cgroups the ancestors
  *of the task's cgroup are looked up instead.
@@ -43,6 +47,7 @@
 enum {
 	PID_NS_DEPTH = 33, /* MAX_PID_NS_LEVEL of linux/pid_namespace.h, and the initial one */
 	CGROUP_DEPTH = 32, /* as PERF_BPF_CGROUP_DEPTH of <bpf/perf_bpf_prog.h> */
+	MAX_CGROUPS = 65536,
 	MAX_RELOCS = CGROUP_DEPTH + 4,
 };
 
@@ -233,6 +238,36 @@ static void ask_cgroups(struct object_code *c)
 		land(c, wanted[level]);
 }
 
+/* r1 = the process (its thread) of r8 */
+static void take_id(struct object_code *c, bool is_process)
+{
+	if (is_process) {
+		mov(c, BPF_REG_1, BPF_REG_8);
+		alu(c, BPF_RSH, BPF_REG_1, 32);
+	} else {
+		emit(c, BPF_ALU | BPF_MOV | BPF_X, BPF_REG_1, BPF_REG_8, 0, 0);
+	}
+}
+
+/*
+ * r8 = process and thread; r0 = where "wanted" has the byte of one of them, and leaves if it has
+ * none.
+ */
+static void find_byte(struct object_code *c, bool is_process)
+{
+	take_id(c, is_process);
+	alu(c, BPF_DIV, BPF_REG_1, OUTPUT_WANTED_BLOCK);
+	emit(c, BPF_STX | BPF_MEM | BPF_W, BPF_REG_10, BPF_REG_1, -4, 0);
+	mov(c, BPF_REG_2, BPF_REG_10);
+	alu(c, BPF_ADD, BPF_REG_2, -4);
+	load_map(c, BPF_REG_1, MAP_WANTED);
+	call(c, BPF_FUNC_map_lookup_elem);
+	leave_if(c, BPF_JEQ, BPF_REG_0, 0);
+	take_id(c, is_process);
+	alu(c, BPF_AND, BPF_REG_1, OUTPUT_WANTED_BLOCK - 1);
+	emit(c, BPF_ALU64 | BPF_ADD | BPF_X, BPF_REG_0, BPF_REG_1, 0, 0);
+}
+
 /* r8 = process and thread; leaves unless it is wanted. */
 static void ask_filter(struct object_code *c, enum output_filter filter)
 {
@@ -242,15 +277,9 @@ static void ask_filter(struct object_code *c, enum output_filter filter)
 		ask_cgroups(c);
 		return;
 	}
-	mov(c, BPF_REG_1, BPF_REG_8);
-	if (filter == OUTPUT_PROCESSES)
-		alu(c, BPF_RSH, BPF_REG_1, 32);
-	emit(c, BPF_STX | BPF_MEM | BPF_W, BPF_REG_10, BPF_REG_1, -4, 0);
-	mov(c, BPF_REG_2, BPF_REG_10);
-	alu(c, BPF_ADD, BPF_REG_2, -4);
-	load_map(c, BPF_REG_1, MAP_WANTED);
-	call(c, BPF_FUNC_map_lookup_elem);
-	leave_if(c, BPF_JEQ, BPF_REG_0, 0);
+	find_byte(c, filter == OUTPUT_PROCESSES);
+	emit(c, BPF_LDX | BPF_MEM | BPF_B, BPF_REG_1, BPF_REG_0, 0, 0);
+	leave_if(c, BPF_JEQ, BPF_REG_1, 0);
 }
 
 static void build_program(struct object_code *c, const struct output_layout *layout,
@@ -287,12 +316,20 @@ static void build_task_filter(struct object_code *c, const struct output_opts *o
 	finish(c);
 }
 
-/* raw_tp/task_newtask: the new task's struct, the flags of clone(2); current is its parent. */
+/*
+ * raw_tp/task_newtask: the new task's struct, the flags of clone(2); current is its parent. The
+ * byte of the new task becomes that of its parent, also if the parent is not wanted: its id may
+ * have been the one of a task that was, and has ended.
+ */
 static void build_follower(struct object_code *c, const struct output_opts *opts)
 {
 	mov(c, BPF_REG_6, BPF_REG_1);
-	find_ids(c, &opts->pid_ns);
-	ask_filter(c, opts->filter);
+	alu(c, BPF_MOV, BPF_REG_7, 0);
+	if (opts->follows) {
+		find_ids(c, &opts->pid_ns);
+		find_byte(c, opts->filter == OUTPUT_PROCESSES);
+		emit(c, BPF_LDX | BPF_MEM | BPF_B, BPF_REG_7, BPF_REG_0, 0, 0);
+	}
 	if (opts->filter == OUTPUT_PROCESSES) {
 		emit(c, BPF_LDX | BPF_MEM | BPF_DW, BPF_REG_1, BPF_REG_6, 8, 0);
 		alu(c, BPF_AND, BPF_REG_1, CLONE_THREAD);
@@ -302,19 +339,13 @@ static void build_follower(struct object_code *c, const struct output_opts *opts
 	if (opts->pid_ns.inode) {
 		find_ns_ids(c, &opts->pid_ns);
 		leave_if(c, BPF_JEQ, BPF_REG_8, 0);
-		emit(c, BPF_STX | BPF_MEM | BPF_W, BPF_REG_10, BPF_REG_8, -4, 0);
 	} else {
 		read_kernel(c, -4, 4, BPF_REG_8, opts->task_pid_offset);
 		leave_if(c, BPF_JNE, BPF_REG_0, 0);
+		load_stack(c, BPF_W, BPF_REG_8, -4);
 	}
-	emit(c, BPF_ST | BPF_MEM | BPF_W, BPF_REG_10, 0, -8, 1);
-	load_map(c, BPF_REG_1, MAP_WANTED);
-	mov(c, BPF_REG_2, BPF_REG_10);
-	alu(c, BPF_ADD, BPF_REG_2, -4);
-	mov(c, BPF_REG_3, BPF_REG_10);
-	alu(c, BPF_ADD, BPF_REG_3, -8);
-	alu(c, BPF_MOV, BPF_REG_4, BPF_ANY);
-	call(c, BPF_FUNC_map_update_elem);
+	find_byte(c, false);
+	emit(c, BPF_STX | BPF_MEM | BPF_B, BPF_REG_0, BPF_REG_7, 0, 0);
 	finish(c);
 }
 
@@ -464,13 +495,17 @@ static struct error *write_file(const struct output_opts *opts, const char *sect
 {
 	_cleanup_strbuf_ struct strbuf strings = STRBUF_INIT;
 	struct object_writer w = {.out = out};
+	const bool of_tasks = opts->filter == OUTPUT_PROCESSES || opts->filter == OUTPUT_THREADS;
 	const struct map_def maps[] = {
 		/* As many entries as there are CPUs: the loader sees to it. */
 		{.type = BPF_MAP_TYPE_PERF_EVENT_ARRAY, .key_size = 4, .value_size = 4},
-		{.type = BPF_MAP_TYPE_HASH,
-		 .key_size = opts->filter == OUTPUT_CGROUPS ? 8 : 4,
-		 .value_size = 4,
-		 .max_entries = 65536},
+		{.type = of_tasks ? BPF_MAP_TYPE_ARRAY : BPF_MAP_TYPE_HASH,
+		 .key_size = of_tasks ? 4 : 8,
+		 .value_size = of_tasks ? OUTPUT_WANTED_BLOCK : 4,
+		 .max_entries = of_tasks ? OUTPUT_WANTED_SIZE / OUTPUT_WANTED_BLOCK
+				: opts->filter == OUTPUT_CGROUPS ? MAX_CGROUPS
+								 : 1,
+		 .flags = of_tasks ? BPF_F_MMAPABLE : 0},
 	};
 	const bool follows = follower->insns.n;
 	Elf64_Ehdr header = {

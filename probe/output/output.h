@@ -73,10 +73,17 @@ void output_format(const struct output_layout *layout, const char *name, uint32_
 /* Whom the program records. */
 enum output_filter {
 	OUTPUT_ALL,
-	OUTPUT_PROCESSES, /* whose id is in the map "wanted" */
+	OUTPUT_PROCESSES, /* whose byte in the map "wanted" is 1 */
 	OUTPUT_THREADS,
 	OUTPUT_CGROUPS, /* tasks of those whose ids (64 bits) are in "wanted", and of descendants */
 };
+
+/*
+ * "wanted" of processes or threads: an array of bytes by id, which can be mapped. It has room for
+ * the largest id that the kernel gives (PID_MAX_LIMIT of linux/threads.h), in elements of a block.
+ */
+#define OUTPUT_WANTED_SIZE  (4 << 20)
+#define OUTPUT_WANTED_BLOCK 64
 
 /*
  * Ids in a PID namespace that is not the initial one: its inode number (of /proc/self/ns/pid), and
@@ -100,10 +107,12 @@ struct output_opts {
 	enum output_filter filter;
 	struct output_pid_ns pid_ns; /* of self, of the ids in "wanted", and of those put out */
 	/*
-	 * New threads and children of those in "wanted" are added to it, by a second
-	 * program; where the member pid stands in the kernel's struct task_struct. 0: they are not.
+	 * A second program removes from "wanted" whose id a new task gets, and adds new threads
+	 * and children of those in it if it follows; where the member pid stands in the kernel's
+	 * struct task_struct. 0: there is no such program.
 	 */
 	uint32_t task_pid_offset;
+	bool follows;
 };
 
 /*

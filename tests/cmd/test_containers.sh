@@ -363,6 +363,12 @@ test_ids_that_are_used_again() {
 			expect_status 0 "$@" -- sh -e use $reuse
 			wait $reuse
 		}
+		for by in -p -t "-i -p"; do
+			! has attach.uprobe || measure "$PERF_BPF" record -q -N -o data -e 'probe:exec=./reuse;work n' $by 30000,30001
+			! has attach.uprobe || expect_status 0 "$PERF_BPF" script -i data -F trace
+			! has attach.uprobe || assert_equal "$by: $(grep -o 'n=[0-9]' out | paste -sd ' ')" \
+				"$by: $([ "$by" = "-i -p" ] && echo n=1 n=4 || echo n=1 n=3 n=4)"
+		done
 		for by in -p -t; do
 			measure "$PERF_BPF" trace --log calls -e getpgid $by 30000,30001
 			assert_equal "$by: $(grep -o 400000[0-9] calls | paste -sd ' ')" "$by: 4000001 4000003 4000004"

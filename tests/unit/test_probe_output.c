@@ -371,6 +371,19 @@ static void assert_jumps_within(const struct bpf_program *prog)
 	}
 }
 
+/* Of tasks: a byte for each id that there can be, which the recorder maps. */
+static void assert_wanted(const struct bpf_object *obj, bool of_tasks)
+{
+	const struct bpf_map *map = bpf_object__find_map_by_name(obj, "wanted");
+
+	assert_non_null(map);
+	assert_int_equal(bpf_map__type(map), of_tasks ? BPF_MAP_TYPE_ARRAY : BPF_MAP_TYPE_HASH);
+	assert_int_equal(bpf_map__map_flags(map), of_tasks ? BPF_F_MMAPABLE : 0);
+	if (of_tasks)
+		assert_int_equal(bpf_map__max_entries(map) * bpf_map__value_size(map),
+				 OUTPUT_WANTED_SIZE);
+}
+
 static void test_object(void **state)
 {
 	static const char section[] = "exec=/bin/x;f a b:string";
@@ -389,6 +402,7 @@ static void test_object(void **state)
 		 .self = 1,
 		 .filter = OUTPUT_PROCESSES,
 		 .task_pid_offset = 2000,
+		 .follows = true,
 		 .pid_ns = {.inode = 0xeffffffc,
 			    .task_group_leader = 8,
 			    .task_thread_pid = 16,
@@ -416,11 +430,11 @@ static void test_object(void **state)
 		assert_int_equal(bpf_object__find_program_by_name(obj, "follow") != NULL,
 				 i == 2 || i == 4);
 		assert_jumps_within(prog);
-		assert_int_equal(bpf_map__key_size(bpf_object__find_map_by_name(obj, "wanted")),
-				 variants[i].filter == OUTPUT_CGROUPS ? 8 : 4);
+		const bool of_tasks = variants[i].filter == OUTPUT_PROCESSES ||
+				      variants[i].filter == OUTPUT_THREADS;
+		assert_wanted(obj, of_tasks);
 		struct bpf_map *events = bpf_object__find_map_by_name(obj, "events");
 		assert_int_equal(bpf_map__type(events), BPF_MAP_TYPE_PERF_EVENT_ARRAY);
-		assert_non_null(bpf_object__find_map_by_name(obj, "wanted"));
 
 		/* The function's second parameter, as the prologue's maker looks for it. */
 		const struct btf *btf = bpf_object__btf(obj);
@@ -447,6 +461,7 @@ static void test_task_filter(void **state)
 			.name = "record_tasks",
 			.filter = follows ? OUTPUT_PROCESSES : OUTPUT_THREADS,
 			.task_pid_offset = follows ? 2000 : 0,
+			.follows = follows,
 		};
 		_cleanup_(bpf_object__closep) struct bpf_object *obj = NULL;
 		_cleanup_strbuf_ struct strbuf image = STRBUF_INIT;
@@ -461,7 +476,7 @@ static void test_task_filter(void **state)
 		assert_int_equal(prog != NULL, follows);
 		if (prog)
 			assert_jumps_within(prog);
-		assert_int_equal(bpf_map__key_size(bpf_object__find_map_by_name(obj, "wanted")), 4);
+		assert_wanted(obj, true);
 	}
 }
 
