@@ -198,19 +198,26 @@ int off_cpu_switch(struct bpf_raw_tracepoint_args *ctx)
 	return 0;
 }
 
+/*
+ * A new task is wanted if its parent is, and forgotten otherwise: its id may have been the one of a
+ * task that was wanted, and has ended.
+ */
 SEC("raw_tp/sched_process_fork")
 int off_cpu_fork(struct bpf_raw_tracepoint_args *ctx)
 {
 	const __u64 parent = perf_bpf_task_pid_tgid((const void *)ctx->args[0]);
 	const __u64 child = perf_bpf_task_pid_tgid((const void *)ctx->args[1]);
 	const bool of_threads = config.filter == OFF_CPU_THREADS;
-	__u64 id = of_threads ? (__u32)parent : parent >> 32;
+	const __u64 from = of_threads ? (__u32)parent : parent >> 32;
+	const __u64 id = of_threads ? (__u32)child : child >> 32;
 	const __u32 yes = 1;
 
-	if (!config.follow || !bpf_map_lookup_elem(&wanted, &id))
+	/* who has the key already is a thread of the same process */
+	if ((!of_threads && config.filter != OFF_CPU_PROCESSES) || !child || id == from)
 		return 0;
-	id = of_threads ? (__u32)child : child >> 32;
-	if (child && bpf_map_update_elem(&wanted, &id, &yes, BPF_ANY))
+	if (!config.follow || !bpf_map_lookup_elem(&wanted, &from))
+		bpf_map_delete_elem(&wanted, &id);
+	else if (bpf_map_update_elem(&wanted, &id, &yes, BPF_ANY))
 		__sync_fetch_and_add(&live.lost_children, 1);
 	return 0;
 }

@@ -298,6 +298,7 @@ test_ids_that_are_used_again() {
 		#include <stdio.h>
 		#include <sys/syscall.h>
 		#include <sys/wait.h>
+		#include <time.h>
 		#include <unistd.h>
 		enum { FIRST = 30000, SECOND, CHILD };
 		/* as fork(), with this id */
@@ -306,9 +307,23 @@ test_ids_that_are_used_again() {
 			struct clone_args args = {.exit_signal = SIGCHLD, .set_tid = (uintptr_t)&id, .set_tid_size = 1};
 			return (pid_t)syscall(SYS_clone3, &args, sizeof(args));
 		}
+		/* Its caller is in the stack, above the function of libc, which has no frame. */
+		__attribute__((noinline)) static void nap(void)
+		{
+			const struct timespec time = {.tv_nsec = 10000000};
+			for (int i = 0; i < 5; i++)
+				syscall(SYS_nanosleep, &time, NULL);
+		}
+		#define NAP(n) __attribute__((noinline)) static void nap_##n(void) { nap(); __asm__ volatile(""); }
+		NAP(1)
+		NAP(2)
+		NAP(3)
+		NAP(4)
+		static void (*const naps[])(void) = {nap_1, nap_2, nap_3, nap_4};
 		__attribute__((noinline)) void work(int n)
 		{
 			syscall(SYS_getpgid, 4000000 + n);
+			naps[n - 1]();
 		}
 		int main(void)
 		{
@@ -343,7 +358,7 @@ test_ids_that_are_used_again() {
 			puts("done");
 		}
 	END
-	gcc -g -O1 -o reuse reuse.c
+	gcc -g -O1 -fno-omit-frame-pointer -fno-optimize-sibling-calls -o reuse reuse.c
 	mkfifo go
 	in_pid_ns <<-'END'
 		exec 3<>go
@@ -368,6 +383,10 @@ test_ids_that_are_used_again() {
 			! has attach.uprobe || expect_status 0 "$PERF_BPF" script -i data -F trace
 			! has attach.uprobe || assert_equal "$by: $(grep -o 'n=[0-9]' out | paste -sd ' ')" \
 				"$by: $([ "$by" = "-i -p" ] && echo n=1 n=4 || echo n=1 n=3 n=4)"
+			measure "$PERF_BPF" record -q -N -o data --off-cpu -e dummy $by 30000,30001
+			expect_status 0 "$PERF_BPF" script -i data -F ip,sym
+			assert_equal "$by: $(grep -o 'nap_[0-9]' out | sort -u | paste -sd ' ')" \
+				"$by: $([ "$by" = "-i -p" ] && echo nap_1 nap_4 || echo nap_1 nap_3 nap_4)"
 		done
 		for by in -p -t; do
 			measure "$PERF_BPF" trace --log calls -e getpgid $by 30000,30001
