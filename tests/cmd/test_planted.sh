@@ -244,10 +244,25 @@ end_work() {
 	as_nobody rm -rf "$map"
 }
 
+# others KIND: what else is run while files of that kind are planted; in make check-all, all of it is.
+others() {
+	case ${PLANT_ALL:+all}$1 in
+	all*) echo top diff script--perfetto script--firefox report--html report--pprof ;;
+	fifo) echo top ;;
+	device) echo script--firefox ;;
+	sparse) echo report--html ;;
+	large) echo diff report--pprof ;;
+	*) echo script--perfetto ;;
+	esac
+}
+
+# top, until it has shown a table.
+TOP='"$@" >table & pid=$!; until grep -q "[0-9]%" table; do kill -0 $pid || exit; done; kill -INT $pid; wait $pid; cat table'
+
 # What a process of another user has mapped, and its perf map, while root's commands read it and when
 # they read a recording of it.
 test_mapped_files_and_perf_maps() {
-	local kind
+	local kind other
 	needs
 	make_folders
 	start_work
@@ -275,6 +290,14 @@ test_mapped_files_and_perf_maps() {
 		root "$PERF_BPF" report -i mine.data -s dso,symbol
 		assert_equal "$kind: report: $status" "$kind: report: 0"
 		root "$PERF_BPF" annotate -i mine.data
+		for other in $(others $kind); do
+			case $other in
+			top) root sh -c "$TOP" sh "$PERF_BPF" top --stdio -d 0.1 -e task-clock -p $work ;;
+			diff) root "$PERF_BPF" diff mine.data mine.data ;;
+			*) root "$PERF_BPF" ${other%--*} -i mine.data --${other#*--} exported ;;
+			esac
+			assert_equal "$kind: $other: $status" "$kind: $other: 0"
+		done
 	done
 }
 
@@ -302,8 +325,16 @@ test_lines_of_recorded_programs() {
 	done
 }
 
+# In make check, each recording is read by one of the others.
 test_recordings() {
-	local kind file
+	local kind file other at many n=0 others=(
+		"annotate -f -i theirs/perf.data"
+		"diff -f theirs/perf.data theirs/perf.data"
+		"trace -f -i theirs/perf.data"
+		"script -f -i theirs/perf.data --perfetto exported"
+		"script -f -i theirs/perf.data --firefox exported"
+		"report -f -i theirs/perf.data --html exported"
+	)
 	needs
 	make_folders
 	for kind in folder device link loop sparse noise; do
@@ -320,6 +351,12 @@ test_recordings() {
 			root "$PERF_BPF" $command -i theirs/perf.data
 			assert_equal "$(basename "$file"): $status" "$(basename "$file"): 1"
 			root "$PERF_BPF" $command -f -i theirs/perf.data
+		done
+		at=$((n++ % ${#others[@]}))
+		many=1
+		[ -z "${PLANT_ALL:-}" ] || at=0 many=${#others[@]}
+		for other in "${others[@]:at:many}"; do
+			root "$PERF_BPF" $other
 		done
 	done
 }
