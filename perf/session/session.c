@@ -279,6 +279,14 @@ static struct error *deliver_sample(struct session *s, const struct chunk *chunk
 		TRY(settle(s)); /* the chain of a sample before it is where this one's will be */
 		TRY(branch_chain_use(s, &s->sample));
 	}
+	if (is_off_cpu_event(&ev->pub)) {
+		struct error *err = off_cpu_sample_use(s, &s->sample);
+		if (err) {
+			TRY(settle(s));
+			record_damaged(s, err);
+			return NULL;
+		}
+	}
 	s->rec.event = &ev->pub;
 	if (!tool->sample)
 		return tool->other(tool, s, &s->rec);

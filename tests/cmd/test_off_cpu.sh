@@ -272,4 +272,22 @@ test_without_inheritance() {
 	! grep "^$child " got || fail "the child is recorded"
 }
 
+# Of whom and where, from the raw data: as perf 7.2 reads it.
+test_recordings_of_perf() {
+	local lines
+	"$SRC/tests/cmd/off_cpu_recording.py" /opt/prog >theirs.data
+	lines=" sleeper 11 0.001000: 1 cpu-clock: 1010 [unknown] sleeper 12 0.002000: 7000000 offcpu-time: 1020 [unknown] 1030 [unknown]"
+	lines="$lines sleeper 11 18446744069.414584: 3000000 offcpu-time: 1030 [unknown] "
+	"$PERF_BPF" script -i theirs.data -F comm,tid,time,period,event,ip >out 2>err
+	assert_equal "$(tr -s ' \n\t' ' ' <out)" "${lines# }"
+	assert_equal "$(cat err)" ""
+	"$PERF_BPF" report -q --stdio -i theirs.data --no-children -g none -F period,pid,dso,cgroup >out
+	assert_equal "$(grep -c ' 7000000  *12:sleeper  *prog  */web *$' out)" 1
+	# more frames than bytes: left out, and said
+	"$SRC/tests/cmd/off_cpu_recording.py" /opt/prog damaged >bad.data
+	"$PERF_BPF" script -i bad.data -F comm,tid,time,period,event,ip >out 2>err
+	assert_equal "$(tr -s ' \n\t' ' ' <out)" "${lines# }"
+	assert_contains err "the call chain ends past the end of the raw data; skipping it"
+}
+
 run_tests
