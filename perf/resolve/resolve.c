@@ -468,12 +468,12 @@ static struct symtab *load_module(struct resolver *r, const struct map *map, str
 }
 
 /*
- * Where the process at work has the file: below its own root directory, which may be that of a
- * container. The caller's; NULL: it is not there.
+ * Where a process has the file: below its own root directory, which may be that of a container. The
+ * caller's; NULL: it is not there.
  */
-static char *path_inside(const struct resolver *r, const char *path)
+static char *path_inside(int32_t pid, const char *path)
 {
-	_cleanup_free_ char *inside = r->pid ? text_format("/proc/%d/root%s", r->pid, path) : NULL;
+	_cleanup_free_ char *inside = pid ? text_format("/proc/%d/root%s", pid, path) : NULL;
 	_cleanup_close_ int fd = -1;
 
 	if (!inside)
@@ -537,7 +537,7 @@ static char *perf_map_path(const struct resolver *r, const char *path)
 		error_free(sys_proc_status(NULL, 0, r->pid, &status));
 	_cleanup_free_ char *own =
 		status.ns_pid ? text_format("/tmp/perf-%d.map", (int)status.ns_pid) : NULL;
-	char *inside = own ? path_inside(r, own) : NULL;
+	char *inside = own ? path_inside(r->pid, own) : NULL;
 
 	return inside ? inside : strdup(path);
 }
@@ -661,6 +661,22 @@ static struct sym_opts user_opts(const struct resolver *r, const struct dso *dso
 	};
 }
 
+/*
+ * Where the process at work has a file, or the one that mapped it last. That may have ended, and
+ * its id be another's: the file must be the one that was mapped.
+ */
+static char *path_in_process(const struct resolver *r, const struct dso *dso)
+{
+	if (r->pid)
+		return path_inside(r->pid, dso->path);
+	if (r->opts.symfs && *r->opts.symfs)
+		return NULL;
+	_cleanup_free_ char *inside = path_inside(dso->pid, dso->path);
+	if (inside && !dso->build_id_size && !is_mapped_file(dso, inside))
+		return NULL;
+	return steal_ptr(inside);
+}
+
 /* Whether nothing says if the file at the DSO's path is the one that was mapped. */
 static bool is_unsure(const struct resolver *r, const struct dso *dso)
 {
@@ -689,7 +705,7 @@ static struct symtab *load_user(struct resolver *r, struct dso *dso, struct dso_
 	if (dso->kind == DSO_VDSO) {
 		err = symtab_load_vdso(&opts, &st);
 	} else if (dso->path[0] == '/') {
-		inside = path_inside(r, dso->path);
+		inside = path_in_process(r, dso);
 		if (inside)
 			note_and_free(r, symtab_load_elf(inside, &opts, &st));
 		err = st ? NULL : symtab_load_elf(dso->path, &opts, &st);
@@ -715,7 +731,7 @@ struct error *resolver_open_image(struct resolver *r, const struct dso *dso, pb_
 	if (is_unsure(r, dso))
 		return error_at(error_new(ESTALE, "the recording has several build-ids for it"),
 				"%s", dso->path);
-	_cleanup_free_ char *inside = path_inside(r, dso->path);
+	_cleanup_free_ char *inside = path_in_process(r, dso);
 	if (inside)
 		err = image_open(inside, &opts, wants, out);
 	if (inside && !err)

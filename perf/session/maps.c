@@ -588,6 +588,8 @@ bool maps_add_user(struct session *s, struct map_set *set, int32_t pid, const st
 		map.dso = dso_get(s, DSO_ANON, path, name, &(struct dso_id){0});
 	} else {
 		map.dso = dso_get(s, DSO_USER, m->filename, base_name(m->filename), &id);
+		if (map.dso)
+			map.dso->pid = pid;
 		if (!s->maps.live && is_jitdump(m->filename) &&
 		    !keep_jitdump(&s->maps, pid, m->filename))
 			return false;

@@ -56,7 +56,8 @@ struct dso {
 	bool build_id_unsure;  /* the recording has several for the path, and does not say which */
 	uint32_t maj, min;     /* of a file: its device and inode; ino 0: not known */
 	uint64_t ino;
-	void *priv; /* perf/resolve keeps the symbols here */
+	int32_t pid; /* of a file: the process that mapped it last; 0: none */
+	void *priv;  /* perf/resolve keeps the symbols here */
 	void (*priv_free)(void *priv);
 };
 

@@ -12,8 +12,8 @@ needs() {
 # The command of a measurement that a process has samples in.
 UNTIL_USED="$SRC/tests/cmd/until_used 50"
 
-# build COLOUR: a program that spends its time in COLOUR_work(), and calls getppid() and openat(): as
-# often as it is told, or without end
+# build COLOUR: a program that spends its time in COLOUR_work(), and calls getppid(), in COLOUR_call(),
+# and openat(): as often as it is told, or without end
 build() {
 	cat >work.c <<-'END'
 		#include <fcntl.h>
@@ -26,18 +26,22 @@ build() {
 			for (int i = 0; i < 1000000; i++)
 				n += i;
 		}
+		__attribute__((noinline)) void CALL(void)
+		{
+			n += getppid();
+		}
 		int main(int argc, char **argv)
 		{
 			printf("%d\n", getpid());
 			fflush(stdout);
 			for (int i = 0; argc < 2 || i < atoi(argv[1]); i++) {
 				WORK();
-				getppid();
+				CALL();
 				open("/nonexistent", O_RDONLY);
 			}
 		}
 	END
-	gcc -g -O1 -fno-omit-frame-pointer -DWORK="$1_work" -o "$1" work.c
+	gcc -g -O1 -fno-omit-frame-pointer -DWORK="$1_work" -DCALL="$1_call" -o "$1" work.c
 }
 
 # in_pid_ns: runs standard input as a script with functions of this file, in a PID namespace.
@@ -282,6 +286,66 @@ test_two_containers() {
 		assert_contains $c.run ${c}_work
 		assert_contains $c.record ${c}_work
 		assert_contains $c.record "$(cat $c.pid):app"
+		echo end >$c.go
+	done
+	assert_equal "$(sort seen | tr '\n' ' ')" "blue red "
+}
+
+# The code of functions, live samples and the stacks of system calls, in the same way.
+test_views_of_two_containers() {
+	local c other pid
+	needs
+	build blue
+	build red
+	echo none >app
+	cat >views <<-'END'
+		# NAME PID: the files NAME.annotate, NAME.stacks and NAME.top
+		"$PERF_BPF" record -q -e cpu-clock:u -o $1.data -p $2 -- $UNTIL_USED $2
+		"$PERF_BPF" annotate -i $1.data --stdio >$1.annotate
+		"$PERF_BPF" trace -e getppid --call-graph dwarf -p $2 -- $UNTIL_USED $2 2>$1.stacks
+		"$PERF_BPF" top --stdio -d 0.1 -e cpu-clock:u -p $2 >$1.top &
+		top=$!
+		until grep -q _work $1.top; do
+			kill -0 $top
+			sleep 0.02
+		done
+		kill $top
+		wait $top
+	END
+	export PERF_BPF UNTIL_USED
+	for c in blue red; do
+		cat >enter.$c <<-END
+			mount --bind $c app
+			chmod +x app
+			./app >$c.pid &
+			read -r go <$c.go
+			bash -e views $c.inside \$! 2>$c.err
+			: >$c.done
+			read -r go <$c.go
+		END
+		mkfifo $c.go
+		unshare --pid --fork --kill-child -m --mount-proc bash ./enter.$c &
+		eval $c=\$!
+	done
+	soon test -s blue.pid
+	soon test -s red.pid
+	assert_equal "$(cat blue.pid)" "$(cat red.pid)"
+	for c in blue red; do
+		other=$([ $c = blue ] && echo red || echo blue)
+		for pid in $(pgrep -x app); do
+			[ "$(readlink /proc/$pid/ns/pid)" = "$(readlink "/proc/${!c}/ns/pid_for_children")" ] ||
+				continue
+			bash -e views $c.outside $pid 2>err || fail "$(cat err)"
+			echo $c >>seen
+		done
+		echo go >$c.go
+		soon test -e $c.done
+		for from in outside inside; do
+			assert_contains $c.$from.annotate ${c}_work
+			assert_contains $c.$from.top ${c}_work
+			assert_contains $c.$from.stacks ${c}_call
+			! grep -E "${other}_(work|call)" $c.$from.* || fail "the program of the other container"
+		done
 		echo end >$c.go
 	done
 	assert_equal "$(sort seen | tr '\n' ' ')" "blue red "
