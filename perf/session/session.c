@@ -724,11 +724,6 @@ struct error *session_process(struct session *s, struct session_tool *tool)
 		err = late;
 	else if (late != SESSION_STOP)
 		error_free(late);
-	if (s->n_damaged > 1)
-		log_warn(s->log, "%s: %" PRIu64 " damaged records in total", s->path, s->n_damaged);
-	if (s->n_unknown_id > 1)
-		log_warn(s->log, "%s: %" PRIu64 " samples of unknown events in total", s->path,
-			 s->n_unknown_id);
 	return err == SESSION_STOP ? NULL : err;
 }
 
@@ -830,13 +825,29 @@ bool session_is_complete(const struct session *s)
 	return !s->header.unclean && !s->cut_off;
 }
 
+/* What was read past, but is missing in what is shown. */
+static struct error *check_skipped(const struct session *s, const char *name)
+{
+	struct error *err;
+
+	if (s->n_damaged)
+		err = error_new(EBADMSG, "damaged records were skipped: %" PRIu64, s->n_damaged);
+	else if (s->n_unknown_id)
+		err = error_new(EBADMSG, "samples of unknown events were skipped: %" PRIu64,
+				s->n_unknown_id);
+	else
+		return NULL;
+	error_at(err, "%s", name);
+	return err;
+}
+
 struct error *session_check_complete(const struct session *s, const char *name)
 {
 	const struct data_header *h = &s->header;
 	struct error *err;
 
 	if (session_is_complete(s) && !h->features_cut)
-		return NULL;
+		return check_skipped(s, name);
 	if (h->missing)
 		err = error_new(EBADMSG,
 				"the recording is truncated: %" PRIu64

@@ -231,7 +231,8 @@ uint64_t session_lost_samples(const struct session *s);
 /*
  * An error, to be returned once everything that there is has been shown, if the recording ends
  * too early: it was not finished, or was cut off later. Such a recording has no LOST_SAMPLES
- * records, so its losses were not counted. EBADMSG.
+ * records, so its losses were not counted. Also if damaged records or samples of unknown events
+ * were skipped. EBADMSG.
  */
 struct error *session_check_complete(const struct session *s, const char *name);
 bool session_is_complete(const struct session *s);

@@ -285,9 +285,10 @@ test_recordings_of_perf() {
 	assert_equal "$(grep -c ' 7000000  *12:sleeper  *prog  */web *$' out)" 1
 	# more frames than bytes: left out, and said
 	"$SRC/tests/cmd/off_cpu_recording.py" /opt/prog damaged >bad.data
-	"$PERF_BPF" script -i bad.data -F comm,tid,time,period,event,ip >out 2>err
+	expect_status 1 "$PERF_BPF" script -i bad.data -F comm,tid,time,period,event,ip
 	assert_equal "$(tr -s ' \n\t' ' ' <out)" "${lines# }"
 	assert_contains err "the call chain ends past the end of the raw data; skipping it"
+	assert_contains err "damaged records were skipped: 1"
 }
 
 run_tests
