@@ -16,7 +16,6 @@
 #include "cmd/job.h"
 #include "cmd/privileges.h"
 #include "cmd/record_delegated.h"
-#include "cmd/run_delegated.h"
 #include "cmd/streams.h"
 #include "lib/base/clock.h"
 #include "lib/base/vec.h"
@@ -754,7 +753,7 @@ int cmd_record(int argc, char **argv)
 	struct compile_opts compile = {0};
 	_cleanup_config_ struct config *config = NULL;
 	_cleanup_(recording_freep) struct recording *rec = NULL;
-	struct record_delegated delegated = RECORD_DELEGATED_INIT;
+	struct record_delegated delegated = {.session = DELEGATED_INIT};
 	struct error *err;
 
 	int index = parse_args(argc, argv, &args);
@@ -840,10 +839,10 @@ int cmd_record(int argc, char **argv)
 		/* When a signal ends us, nothing of the recording is left. */
 		recording_free(steal_ptr(rec));
 		status = exit_status(&copy);
-		if (!status && delegated.ended)
+		if (!status && delegated.session.ended)
 			status = DETACHED;
 	}
-	record_delegated_deinit(&delegated);
+	delegated_deinit(&delegated.session);
 	vec_deinit(&args.list);
 	return status;
 }

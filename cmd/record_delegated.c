@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "cmd/run_delegated.h"
 #include "lib/object/object.h"
 #include "work/bpf_file.h"
 
@@ -51,33 +50,27 @@ static struct error *ask_service(void *ctx, int *fds, size_t max, size_t *n)
 	_cleanup_(bpf_file_close) struct bpf_file file = {0};
 	const struct bpf_file_opts opts = {
 		.compile = d->opts->compile, .whole = true, .log = d->opts->log};
-	const struct delegate_answer *answer = &d->client.answer;
-	const char *slash = strrchr(d->name, '/');
+	struct delegate_client *client = &d->session.client;
+	const struct delegate_answer *answer = &client->answer;
+	const char *path = d->session.what;
 	size_t size;
 
-	TRY(bpf_file_open(&file, d->name, &opts));
+	TRY(bpf_file_open(&file, path, &opts));
 	const void *image = object_image(file.obj, &size);
-	TRY(delegate_client_open(delegated_socket(), DELEGATE_RECORD, image, size,
-				 slash ? slash + 1 : d->name, NULL, &d->client));
+	TRY(delegated_open(&d->session, DELEGATE_RECORD, image, size, path, NULL));
 	if (answer->n_fds != answer->n_maps || answer->n_fds > max)
 		return error_new(EPROTO, "the answer of the service is invalid");
-	memcpy(fds, d->client.fds, answer->n_fds * sizeof(*fds));
+	memcpy(fds, client->fds, answer->n_fds * sizeof(*fds));
 	*n = answer->n_fds;
-	log_info(d->opts->log,
-		 "the service records %s by approval %s, for at most %g s and %g %% of all CPUs' "
-		 "time",
-		 d->name, answer->approval, (double)answer->max_ms / 1000, answer->max_share * 100);
-	d->client.answer.n_fds = 0; /* they are the recording's now */
-	return recording_watch(d->rec, d->client.fd);
+	client->answer.n_fds = 0; /* they are the recording's now */
+	return recording_watch(d->rec, client->fd);
 }
 
 static void on_end(void *ctx)
 {
 	struct record_delegated *d = ctx;
 
-	d->ended = true;
-	log_at(d->opts->log, LOG_WARN, "the service has detached %s: %s", d->name,
-	       delegate_reason_text(delegate_client_end(&d->client)));
+	delegated_set_ended(&d->session);
 }
 
 struct error *record_delegated_new(struct record_opts *o, struct record_delegated *d,
@@ -85,7 +78,10 @@ struct error *record_delegated_new(struct record_opts *o, struct record_delegate
 {
 	TRY(check_options(o));
 	d->opts = o;
-	d->name = o->args->text;
+	d->session.log = o->log;
+	d->session.does = "records";
+	d->session.has_done = "detached";
+	d->session.what = o->args->text;
 	o->adopt = ask_service;
 	o->adopt_ctx = d;
 	o->adopted_end = on_end;
@@ -93,9 +89,4 @@ struct error *record_delegated_new(struct record_opts *o, struct record_delegate
 	TRY(recording_new(o, rec));
 	d->rec = *rec;
 	return NULL;
-}
-
-void record_delegated_deinit(struct record_delegated *d)
-{
-	delegate_client_close(&d->client);
 }

@@ -319,7 +319,7 @@ int cmd_run(int argc, char **argv)
 	struct compile_opts compile = {0};
 	_cleanup_config_ struct config *config = NULL;
 	_cleanup_(run_output_freep) struct run_output *output = NULL;
-	struct run_delegated delegated = RUN_DELEGATED_INIT;
+	struct run_delegated delegated = {.session = DELEGATED_INIT};
 	_cleanup_(run_freep) struct run *run = NULL;
 	char **command;
 
@@ -400,10 +400,10 @@ int cmd_run(int argc, char **argv)
 		run_output_end(output);
 		cmd_fail(err);
 	} else {
-		status = exit_status(run, delegated.ended);
+		status = exit_status(run, delegated.session.ended);
 	}
 	fflush(stdout); /* signals end us once `run` has been freed */
-	run_delegated_deinit(&delegated);
+	delegated_deinit(&delegated.session);
 	vec_deinit(&args.files);
 	vec_deinit(&args.maps);
 	vec_deinit(&args.sets);

@@ -16,7 +16,6 @@
 #include "cmd/job.h"
 #include "cmd/options.h"
 #include "cmd/privileges.h"
-#include "cmd/run_delegated.h"
 #include "cmd/streams.h"
 #include "cmd/trace_delegated.h"
 #include "lib/base/vec.h"
@@ -625,7 +624,7 @@ static struct error *trace(struct trace_args *args, struct trace_delegated *dele
 	if (damage && damage->code != EBADMSG)
 		return damage;
 	TRY(error_either(print_ending(args, run, dump, status), damage));
-	if (!*status && delegated->ended)
+	if (!*status && delegated->session.ended)
 		*status = DETACHED;
 	return NULL;
 }
@@ -638,7 +637,7 @@ int cmd_trace(int argc, char **argv)
 			 .sums_by = TRACE_SUMS_BY_THREAD},
 		.out_fd = STDERR_FILENO,
 	};
-	struct trace_delegated delegated = TRACE_DELEGATED_INIT;
+	struct trace_delegated delegated = {.session = DELEGATED_INIT};
 	int index = 0, status = 1;
 
 	args.opts.argc = argc;
@@ -666,7 +665,7 @@ int cmd_trace(int argc, char **argv)
 	}
 	if (args.out_fd > STDERR_FILENO)
 		close(args.out_fd);
-	trace_delegated_deinit(&delegated);
+	delegated_deinit(&delegated.session);
 	vec_deinit(&args.calls);
 	config_free(args.config);
 	return status;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "cmd/trace_delegated.h"
 
-#include "cmd/run_delegated.h"
 #include "trace/event_exprs.h"
 
 /* What the service does not do: see doc/security.md. */
@@ -46,32 +45,19 @@ static struct error *check_options(const struct trace_run_opts *o)
 static struct error *ask_service(void *ctx, const struct trace_request *request, int *fds, size_t n)
 {
 	struct trace_delegated *d = ctx;
-	const struct delegate_answer *answer = &d->client.answer;
-	size_t size, at = 0;
+	size_t size;
 	const void *program = trace_source_program(&size);
 
-	TRY(delegate_client_open(delegated_socket(), DELEGATE_TRACE, program, size, "trace",
-				 request, &d->client));
-	if (answer->n_maps != n)
-		return error_new(EPROTO, "the service has loaded another program");
-	for (size_t i = 0; i < n; i++)
-		if (answer->created[i])
-			fds[i] = d->client.fds[at++];
-	d->client.answer.n_fds = 0; /* they are the caller's now */
-	log_info(d->log,
-		 "the service traces by approval %s, for at most %g s and %g %% of all CPUs' time",
-		 answer->approval, (double)answer->max_ms / 1000, answer->max_share * 100);
-	return NULL;
+	TRY(delegated_open(&d->session, DELEGATE_TRACE, program, size, "trace", request));
+	return delegated_take_maps(&d->session, fds, n);
 }
 
 static struct error *on_end(void *ctx, uint32_t events)
 {
 	struct trace_delegated *d = ctx;
 
-	trace_run_unwatch(d->run, d->client.fd);
-	d->ended = true;
-	log_at(d->log, LOG_WARN, "the service has ended the trace: %s",
-	       delegate_reason_text(delegate_client_end(&d->client)));
+	trace_run_unwatch(d->run, d->session.client.fd);
+	delegated_set_ended(&d->session);
 	trace_run_end(d->run);
 	return NULL;
 }
@@ -81,11 +67,11 @@ static struct error *end_session(void *ctx)
 {
 	struct trace_delegated *d = ctx;
 
-	if (d->ended)
+	if (d->session.ended)
 		return NULL;
-	struct error *err = delegate_client_stop(&d->client);
+	struct error *err = delegate_client_stop(&d->session.client);
 	if (err)
-		log_warn(d->log, "%s", err->msg);
+		log_warn(d->session.log, "%s", err->msg);
 	error_free(err);
 	return NULL;
 }
@@ -96,18 +82,15 @@ struct error *trace_delegated_new(struct trace_run_opts *o, struct trace_delegat
 	_cleanup_(trace_run_freep) struct trace_run *got = NULL;
 
 	TRY(check_options(o));
-	d->log = o->log;
+	d->session.log = o->log;
+	d->session.does = "traces";
+	d->session.has_done = "ended the trace";
 	o->ask = ask_service;
 	o->ask_end = end_session;
 	o->ask_ctx = d;
 	TRY(trace_run_new(o, &got));
 	d->run = got;
-	TRY(trace_run_watch(got, d->client.fd, on_end, d));
+	TRY(trace_run_watch(got, d->session.client.fd, on_end, d));
 	*run = steal_ptr(got);
 	return NULL;
-}
-
-void trace_delegated_deinit(struct trace_delegated *d)
-{
-	delegate_client_close(&d->client);
 }
