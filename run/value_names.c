@@ -18,7 +18,7 @@
 #include "lib/sys/proc.h"
 #include "perf/live/live.h"
 #include "perf/resolve/resolve.h"
-#include "show/mappings.h"
+#include "perf/resolve/result_mapping.h"
 #include "run/python_maps.h"
 #include "run/syscalls.h"
 
@@ -271,18 +271,6 @@ static const char *module_of(const struct map *map)
 	}
 }
 
-static const struct result_mapping *mapping_of(struct run_names *names, const struct map *map)
-{
-	const struct dso *dso = map->dso;
-	struct result_mapping mapping = {.start = map->start,
-					 .end = map->end,
-					 .offset = dso->kind == DSO_USER ? map->pgoff : 0,
-					 .build_id_size = dso->build_id_size};
-
-	memcpy(mapping.build_id, dso->build_id, dso->build_id_size);
-	return result_mappings_get(&names->mappings, &mapping);
-}
-
 void run_names_set_python(struct run_names *names, struct python_maps *python)
 {
 	names->python = python;
@@ -333,7 +321,7 @@ bool run_frame_find(struct run_names *names, const uint32_t *pid, uint64_t time,
 	if (at.map || at.sym)
 		frame->module = module_of(at.map);
 	if (at.map) {
-		frame->mapping = mapping_of(names, at.map);
+		frame->mapping = result_mapping_of(&names->mappings, at.map);
 		if (!frame->mapping)
 			return false;
 	}

@@ -15,6 +15,7 @@
 
 #include "lib/base/sum.h"
 #include "perf/resolve/line_text.h"
+#include "perf/resolve/result_mapping.h"
 
 #define CACHE_SIZE 16384
 #define LEAVES	   4096
@@ -234,18 +235,6 @@ static bool add_lines(struct hist *h, struct hist_frame *f, const struct locatio
 	return f->srcline && f->srcfile && !strbuf_failed(&h->text);
 }
 
-static const struct result_mapping *mapping_of(struct hist *h, const struct map *map)
-{
-	const struct dso *dso = map->dso;
-	struct result_mapping mapping = {.start = map->start,
-					 .end = map->end,
-					 .offset = dso->kind == DSO_USER ? map->pgoff : 0,
-					 .build_id_size = dso->build_id_size};
-
-	memcpy(mapping.build_id, dso->build_id, dso->build_id_size);
-	return result_mappings_get(&h->mappings, &mapping);
-}
-
 static const struct hist_frame *frame_new(struct hist *h, const struct location *loc,
 					  const struct inline_frame *inl, const struct dso *dso)
 {
@@ -273,7 +262,7 @@ static const struct hist_frame *frame_new(struct hist *h, const struct location 
 	if (!add_lines(h, f, loc, inl))
 		return NULL;
 	if (f->dso) {
-		f->frame.mapping = mapping_of(h, f->map);
+		f->frame.mapping = result_mapping_of(&h->mappings, f->map);
 		f->frame.module = f->dso->path;
 		f->frame.rank = hist_dso_rank(h, f->dso);
 		f->dso_name = hist_intern(h, hist_dso_name(h->spec, f->dso));
