@@ -7,81 +7,20 @@
  * map start + pgoff), of everything in the kernel and of memory without a file
  * they are the addresses as recorded.
  *
- * The kernel's symbols are those of the kernel that was recorded, or none.
- * Where the recording has its build-id, /proc/kallsyms is used when
- * /sys/kernel/notes has the same, and else what perf keeps under ~/.debug. An
- * older recording of the same kernel may come from another boot with the
- * kernel elsewhere (KASLR): the recorded address of _text (the pgoff of the
- * kernel's map) against the one in kallsyms says by how much.
- *
  * Chains: PERF_CONTEXT_* markers change the mode of what follows. Until the
  * first marker the mode is that of user space, as in perf.
  */
-#include "perf/resolve/resolve.h"
+#include "perf/resolve/internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
-#include <sys/utsname.h>
 
-#include "lib/base/hash.h"
 #include "lib/base/strbuf.h"
-#include "lib/base/vec.h"
 #include "lib/sys/open_file.h"
 #include "lib/sys/proc.h"
-#include "perf/resolve/source_lines.h"
-
-/* What hangs on dso->priv. */
-struct dso_syms {
-	struct symtab *st; /* NULL: there are none */
-	struct dso *dso;
-	struct resolver *r;
-	size_t index;		    /* in loaded */
-	off_t size;		    /* of a JIT's file when it was read; it may grow */
-	uint64_t read_again;	    /* the resolver's round in which that was done last */
-	struct source_lines *lines; /* NULL: not wanted */
-	struct jitdump *jitdump;    /* of a JIT that writes its code; NULL: none */
-	bool runs;		    /* its symbols are those of the running kernel */
-	uint64_t moved;		    /* that one's addresses minus those of the recording */
-	uint64_t image_base;	    /* of the kernel: its addresses minus those of the image */
-};
-
-/* Addresses looked up lately: profiles ask for the same ones over and over. */
-#define CACHE_SIZE 8192
-struct cached_symbol {
-	const void *key; /* the map or the DSO that addr is an address of; NULL: free */
-	uint64_t addr;
-	const struct symbol *sym;
-};
-
-/* What the tables of all JITs may take together: any user can write such files for root to read. */
-#define PERF_MAPS_ROOM ((size_t)256 << 20)
-
-struct resolver {
-	struct session *session;
-	struct resolver_opts opts;
-	char *buildid_dir; /* of opts */
-	VEC(struct dso_syms *) loaded;
-	struct u64map bpf;	      /* struct map * -> struct symtab * */
-	const struct map *kernel_map; /* the last that was hit */
-	struct kallsyms *kallsyms;
-	bool kallsyms_tried;
-	bool kallsyms_warned;
-	bool changed_warned; /* that a file has another build id */
-	bool no_memory;	     /* at any time: what is unknown may be unknown for that */
-	/* of a live session */
-	int32_t pid;		    /* of the process at work; 0: none */
-	uint64_t generation;	    /* of the session's maps */
-	struct symtab *trampolines; /* of BPF, that were there before */
-	bool trampolines_tried;
-	VEC(struct symtab *) replaced; /* perf maps whose names were handed out */
-	size_t perf_maps_size;	       /* memory of all perf maps, also of those */
-	bool too_large_warned;	       /* that a perf map is not used */
-	uint64_t round;		       /* counts resolver_refresh(), from 1 */
-	struct cached_symbol cache[CACHE_SIZE];
-};
 
 struct error *resolver_new(struct session *s, const struct resolver_opts *opts,
 			   struct resolver **out)
@@ -182,28 +121,18 @@ static void dso_syms_free(void *priv)
 	free(ds);
 }
 
-static bool host_has_build_id(const struct dso *dso)
-{
-	uint8_t id[20];
-	size_t size = 0;
-
-	error_free(notes_build_id("/sys/kernel/notes", id, &size));
-	return size && size == dso->build_id_size && !memcmp(id, dso->build_id, size);
-}
-
-static void hex_build_id(const struct dso *dso, char hex[41])
+void resolver_build_id_text(const struct dso *dso, char hex[41])
 {
 	text_bytes(hex, dso->build_id, min_of(dso->build_id_size, (size_t)20));
 }
 
-/* Whether all of a path was written. */
-static bool is_whole(struct resolver *r, const struct strbuf *path)
+bool resolver_is_whole(struct resolver *r, const struct strbuf *path)
 {
 	r->no_memory |= strbuf_failed(path);
 	return !strbuf_failed(path);
 }
 
-static void note_and_free(struct resolver *r, struct error *err)
+void resolver_note(struct resolver *r, struct error *err)
 {
 	r->no_memory |= err && err->code == ENOMEM;
 	error_free(err);
@@ -220,75 +149,8 @@ struct error *resolver_error(const struct resolver *r)
 	return r->no_memory ? error_nomem() : NULL;
 }
 
-/* Says once why kernel addresses get no names. */
-static void warn_kernel(struct resolver *r, const struct error *err)
-{
-	r->no_memory |= err->code == ENOMEM;
-	if (r->kallsyms_warned)
-		return;
-	r->kallsyms_warned = true;
-	log_warn(r->opts.log, "kernel addresses are shown without symbols: %s%s%s%s%s%s",
-		 err->where ? err->where : "", err->where ? ": " : "", err->msg,
-		 err->hint ? " (" : "", err->hint ? err->hint : "", err->hint ? ")" : "");
-}
-
-/* The kallsyms of the recording's kernel; NULL: none. */
-static const struct kallsyms *resolver_kallsyms(struct resolver *r, const struct dso *kernel)
-{
-	if (r->kallsyms_tried)
-		return r->kallsyms;
-	r->kallsyms_tried = true;
-
-	_cleanup_strbuf_ struct strbuf path = STRBUF_INIT;
-	_cleanup_error_ struct error *err = NULL;
-
-	if (r->opts.kallsyms) {
-		strbuf_adds(&path, r->opts.kallsyms);
-	} else if (r->opts.symfs && *r->opts.symfs) {
-		return NULL;
-	} else if (!kernel->build_id_size || host_has_build_id(kernel)) {
-		strbuf_adds(&path, "/proc/kallsyms");
-	} else {
-		_cleanup_free_ char *cache = buildid_cache_dir(r->opts.buildid_dir);
-		char hex[41];
-
-		hex_build_id(kernel, hex);
-		strbuf_addf(&path, "%s/.build-id/%.2s/%s/kallsyms", cache ? cache : "", hex,
-			    hex + 2);
-		if (is_whole(r, &path) && access(strbuf_str(&path), R_OK)) {
-			err = error_new(ENOENT, "found no kallsyms or vmlinux with build-id %s",
-					hex);
-			warn_kernel(r, err);
-			return NULL;
-		}
-	}
-	if (!is_whole(r, &path))
-		return NULL;
-	err = kallsyms_load(strbuf_str(&path), &r->kallsyms);
-	if (err)
-		warn_kernel(r, err);
-	else
-		log_debug(r->opts.log, "using %s for kernel symbols", strbuf_str(&path));
-	return r->kallsyms;
-}
-
-/*
- * How far kallsyms is moved against the recording. The pgoff of the kernel's
- * map is the address of _text (or _stext) as recorded.
- */
-static uint64_t kernel_delta(const struct kallsyms *k, const struct map *map)
-{
-	uint64_t text, stext;
-
-	if (!map->pgoff || !kallsyms_address(k, "_text", &text) ||
-	    !kallsyms_address(k, "_stext", &stext) || stext == map->pgoff)
-		return 0;
-	return text - map->pgoff;
-}
-
-/* What is asked of debug information later. */
-static void open_lines(struct resolver *r, const struct dso *dso, const char *path,
-		       const char *symfs, struct dso_syms *ds)
+void resolver_open_lines(struct resolver *r, const struct dso *dso, const char *path,
+			 const char *symfs, struct dso_syms *ds)
 {
 	const struct source_lines_opts opts = {
 		.path = path,
@@ -303,168 +165,6 @@ static void open_lines(struct resolver *r, const struct dso *dso, const char *pa
 		return;
 	ds->lines = source_lines_new(dso, &opts);
 	r->no_memory |= !ds->lines;
-}
-
-static struct error *load_vmlinux(struct resolver *r, const struct map *map, const char *path,
-				  struct dso_syms *ds, struct symtab **out)
-{
-	const struct dso *dso = map->dso;
-	struct sym_opts opts = {
-		.sz = sizeof(opts),
-		.build_id = dso->build_id_size ? dso->build_id : NULL,
-		.build_id_size = dso->build_id_size,
-		.symfs = path[0] == '/' ? NULL : r->opts.symfs,
-		.space = SYM_ADDRESS,
-	};
-	_cleanup_(symtab_freep) struct symtab *st = NULL;
-	const char *bracket = strrchr(dso->path, ']');
-
-	TRY(symtab_load_elf(path, &opts, &st));
-	const struct symbol *ref =
-		symtab_find_name(st, bracket && bracket[1] ? bracket + 1 : "_text");
-	if (!ref)
-		ref = symtab_find_name(st, "_stext");
-	if (ref && map->pgoff && ref->start != map->pgoff) {
-		opts.base = map->pgoff - ref->start;
-		symtab_free(steal_ptr(st));
-		TRY(symtab_load_elf(path, &opts, &st));
-	}
-	log_debug(r->opts.log, "using %s for kernel symbols", path);
-	ds->image_base = opts.base;
-	open_lines(r, dso, path, opts.symfs, ds);
-	*out = steal_ptr(st);
-	return NULL;
-}
-
-/* The places where a vmlinux is kept; only one with the recording's build-id will do. */
-static struct symtab *find_vmlinux(struct resolver *r, const struct map *map, struct dso_syms *ds)
-{
-	static const char *const places[] = {
-		"vmlinux",
-		"/boot/vmlinux",
-		"/boot/vmlinux-%s",
-		"/usr/lib/debug/boot/vmlinux-%s",
-		"/lib/modules/%s/build/vmlinux",
-		"/usr/lib/debug/lib/modules/%s/vmlinux",
-		"/usr/lib/debug/boot/vmlinux-%s.debug",
-	};
-	struct symtab *st = NULL;
-	struct utsname host;
-
-	if (!map->dso->build_id_size || uname(&host))
-		return NULL;
-	for (size_t i = 0; i < ARRAY_SIZE(places) && !st; i++) {
-		const char *percent = strchr(places[i], '%');
-		_cleanup_strbuf_ struct strbuf path = STRBUF_INIT;
-
-		strbuf_adds(&path, places[i]);
-		if (percent) {
-			path.len = (size_t)(percent - places[i]);
-			strbuf_adds(&path, host.release);
-			strbuf_adds(&path, percent + 2);
-		}
-		if (is_whole(r, &path) && !access(strbuf_str(&path), R_OK))
-			note_and_free(r, load_vmlinux(r, map, strbuf_str(&path), ds, &st));
-	}
-	return st;
-}
-
-static struct symtab *load_kernel(struct resolver *r, const struct map *map, struct dso_syms *ds)
-{
-	struct symtab *st = NULL;
-	struct error *err = NULL;
-
-	if (r->opts.vmlinux && !r->opts.kallsyms) {
-		err = load_vmlinux(r, map, r->opts.vmlinux, ds, &st);
-	} else {
-		if (!r->opts.kallsyms)
-			st = find_vmlinux(r, map, ds);
-		const struct kallsyms *k = st ? NULL : resolver_kallsyms(r, map->dso);
-		if (k) {
-			ds->moved = kernel_delta(k, map);
-			err = kallsyms_symtab(k, NULL, ds->moved, &st);
-			ds->runs = !r->opts.kallsyms &&
-				   (r->opts.kernel_runs || host_has_build_id(map->dso));
-		}
-	}
-	if (err)
-		warn_kernel(r, err);
-	error_free(err);
-	return st;
-}
-
-/* "[ext4]" or "/lib/modules/…/ext4.ko.xz" → "ext4", with - as _ as the kernel has it. */
-static char *module_name(const struct dso *dso)
-{
-	const char *name = dso->short_name;
-	char *copy;
-
-	if (name[0] == '[') {
-		copy = strndup(name + 1, strcspn(name + 1, "]"));
-	} else {
-		const char *slash = strrchr(name, '/');
-
-		name = slash ? slash + 1 : name;
-		copy = strndup(name, strcspn(name, "."));
-	}
-	for (char *p = copy; p && *p; p++)
-		if (*p == '-')
-			*p = '_';
-	return copy;
-}
-
-static struct symtab *load_module(struct resolver *r, const struct map *map, struct dso_syms *ds)
-{
-	_cleanup_free_ char *name = module_name(map->dso);
-	struct symtab *st = NULL;
-	struct dso host = {0};
-	uint8_t id[20];
-	size_t size = 0;
-
-	r->no_memory |= !name;
-	if (!name)
-		return NULL;
-	/* A module's kernel is the running one when sysfs knows the same build-id. */
-	if (map->dso->build_id_size) {
-		_cleanup_strbuf_ struct strbuf path = STRBUF_INIT;
-
-		strbuf_addf(&path, "/sys/module/%s/notes/.note.gnu.build-id", name);
-		if (is_whole(r, &path))
-			note_and_free(r, notes_build_id(strbuf_str(&path), id, &size));
-	}
-	memcpy(host.build_id, map->dso->build_id, sizeof(host.build_id));
-	bool running = !map->dso->build_id_size ||
-		       (size == map->dso->build_id_size && !memcmp(id, map->dso->build_id, size));
-	if (running || r->opts.kallsyms) {
-		const struct kallsyms *k = resolver_kallsyms(r, &host);
-
-		if (k)
-			note_and_free(r, kallsyms_symtab(k, name, 0, &st));
-		ds->runs = st && running && (size || r->opts.kernel_runs) && !r->opts.kallsyms;
-	}
-	if (!st && map->dso->path[0] == '/') {
-		struct sym_opts opts = {
-			.sz = sizeof(opts),
-			.build_id = map->dso->build_id_size ? map->dso->build_id : NULL,
-			.build_id_size = map->dso->build_id_size,
-			.symfs = r->opts.symfs,
-			.demangle = false,
-			.space = SYM_TEXT_RELATIVE,
-			.base = map->start,
-		};
-		note_and_free(r, symtab_load_elf(map->dso->path, &opts, &st));
-		_cleanup_free_ char *cache = buildid_cache_dir(r->opts.buildid_dir);
-		if (!st && cache && opts.build_id && !opts.symfs) {
-			_cleanup_strbuf_ struct strbuf path = STRBUF_INIT;
-			char hex[41];
-
-			hex_build_id(map->dso, hex);
-			strbuf_addf(&path, "%s/.build-id/%.2s/%s/elf", cache, hex, hex + 2);
-			if (is_whole(r, &path))
-				note_and_free(r, symtab_load_elf(strbuf_str(&path), &opts, &st));
-		}
-	}
-	return st;
 }
 
 /*
@@ -639,7 +339,7 @@ static void load_lines(struct resolver *r, struct dso *dso, const char *inside, 
 		return;
 	if (!has_id && dso->ino && !is_mapped_file(dso, inside ? inside : dso->path))
 		return;
-	open_lines(r, dso, inside ? inside : dso->path, inside ? NULL : r->opts.symfs, ds);
+	resolver_open_lines(r, dso, inside ? inside : dso->path, inside ? NULL : r->opts.symfs, ds);
 	size_t size = 0;
 	if (!r->opts.lines)
 		return;
@@ -707,7 +407,7 @@ static struct symtab *load_user(struct resolver *r, struct dso *dso, struct dso_
 	} else if (dso->path[0] == '/') {
 		inside = path_in_process(r, dso);
 		if (inside)
-			note_and_free(r, symtab_load_elf(inside, &opts, &st));
+			resolver_note(r, symtab_load_elf(inside, &opts, &st));
 		err = st ? NULL : symtab_load_elf(dso->path, &opts, &st);
 	} else {
 		return NULL;
@@ -751,7 +451,7 @@ struct error *resolver_open_code(struct resolver *r, const struct map *map, pb_e
 		return resolver_open_image(r, map->dso, wants, out);
 	if (vmlinux)
 		return pb_elf_file_open_parts(vmlinux, wants, out);
-	hex_build_id(map->dso, hex);
+	resolver_build_id_text(map->dso, hex);
 	return error_hint(
 		error_new(ENOENT, "found no vmlinux%s%s with the kernel's code",
 			  *hex ? " of build-id " : "", hex),
@@ -807,10 +507,10 @@ static struct symtab *load_dso(struct resolver *r, struct dso *dso, const struct
 	dso->priv_free = dso_syms_free;
 	switch (dso->kind) {
 	case DSO_KERNEL:
-		ds->st = map ? load_kernel(r, map, ds) : NULL;
+		ds->st = map ? resolver_load_kernel(r, map, ds) : NULL;
 		break;
 	case DSO_MODULE:
-		ds->st = map ? load_module(r, map, ds) : NULL;
+		ds->st = map ? resolver_load_module(r, map, ds) : NULL;
 		break;
 	case DSO_USER:
 	case DSO_VDSO:
@@ -833,7 +533,7 @@ static struct symtab *bpf_symtab(struct resolver *r, const struct map *map)
 	struct error *err =
 		symtab_new_one(map->start, map->end - map->start, map->dso->short_name, &st);
 	if (err) {
-		note_and_free(r, err);
+		resolver_note(r, err);
 		return NULL;
 	}
 	if (!u64map_put(&r->bpf, (uintptr_t)map, st)) {
@@ -1014,20 +714,6 @@ void resolver_refresh(struct resolver *r)
 	free_bpf(r);
 }
 
-/*
- * Code of BPF that is not a program and was there before: kallsyms alone has
- * the trampolines and dispatchers.
- */
-static const struct symbol *find_trampoline(struct resolver *r, uint64_t addr)
-{
-	const struct kallsyms *k = resolver_kallsyms(r, &(struct dso){.kind = DSO_KERNEL});
-
-	if (!r->trampolines_tried && k)
-		error_free(kallsyms_symtab(k, "bpf", 0, &r->trampolines));
-	r->trampolines_tried = true;
-	return r->trampolines ? symtab_find(r->trampolines, addr) : NULL;
-}
-
 void resolve_addr_at(struct resolver *r, int32_t pid, uint64_t time, uint8_t cpumode, uint64_t addr,
 		     struct location *out)
 {
@@ -1044,7 +730,7 @@ void resolve_addr_at(struct resolver *r, int32_t pid, uint64_t time, uint8_t cpu
 	if (!out->sym && map && map->dso->kind == DSO_ANON)
 		out->sym = find_in_grown(r, map, addr);
 	else if (!out->sym && !map && kernel)
-		out->sym = find_trampoline(r, addr);
+		out->sym = resolver_find_trampoline(r, addr);
 	if (out->sym)
 		out->offset = out->dso_addr - out->sym->start;
 	r->pid = 0;
