@@ -16,6 +16,7 @@
 #include "cmd/cmd.h"
 #include "lib/base/names.h"
 #include "lib/base/util.h"
+#include "perf/select/select.h"
 
 /* argp's own, which stand in no table. */
 static const struct argp_option builtin[] = {
@@ -283,4 +284,24 @@ int option_realtime(struct argp_state *state, const char *arg)
 	if (!option_number(arg, 99, &v) || !v)
 		argp_error(state, "-r %s: expected a priority from 1 to 99", arg);
 	return (int)v;
+}
+
+uint64_t option_period(struct argp_state *state, const char *arg)
+{
+	uint64_t v;
+
+	if (!option_number(arg, INT64_MAX, &v) || !v)
+		argp_error(state, "-c %s: expected a count of at least 1", arg);
+	return v;
+}
+
+uint64_t option_frequency(struct argp_state *state, const char *arg)
+{
+	uint64_t v;
+
+	if (!strcmp(arg, "max"))
+		return SELECT_FREQ_MAX;
+	if (!option_number(arg, INT32_MAX, &v) || !v)
+		argp_error(state, "-F %s: expected a number of samples per second or 'max'", arg);
+	return v;
 }

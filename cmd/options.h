@@ -31,6 +31,10 @@ void option_percent(struct argp_state *state, const char *name, const char *arg,
 
 /* -M, --disassembler-style: whether it is intel, and not att; else the command ends. */
 bool option_is_intel(struct argp_state *state, const char *arg);
+/* -c, --count: a period; else the command ends. */
+uint64_t option_period(struct argp_state *state, const char *arg);
+/* -F, --freq: samples per second, SELECT_FREQ_MAX for "max"; else the command ends. */
+uint64_t option_frequency(struct argp_state *state, const char *arg);
 /* -r, --realtime: a priority of SCHED_FIFO; else the command ends. */
 int option_realtime(struct argp_state *state, const char *arg);
 

@@ -380,19 +380,10 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 			o->cgroups.cgroups = arg;
 		return 0;
 	case 'c':
-		if (!option_number(arg, INT64_MAX, &v) || !v)
-			argp_error(state, "-c %s: expected a count of at least 1", arg);
-		o->period = v;
+		o->period = option_period(state, arg);
 		return 0;
 	case 'F':
-		if (!strcmp(arg, "max")) {
-			o->freq = SELECT_FREQ_MAX;
-			return 0;
-		}
-		if (!option_number(arg, INT32_MAX, &v) || !v)
-			argp_error(state, "-F %s: expected a number of samples per second or 'max'",
-				   arg);
-		o->freq = v;
+		o->freq = option_frequency(state, arg);
 		return 0;
 	case 'g':
 	case OPT_CALL_GRAPH:

@@ -241,11 +241,10 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		add_arg(state, RECORD_FILTER, arg);
 		return 0;
 	case 'c':
-		p->record.period = number(state, "-c", arg, 1, INT64_MAX);
+		p->record.period = option_period(state, arg);
 		return 0;
 	case 'F':
-		p->record.freq = !strcmp(arg, "max") ? SELECT_FREQ_MAX
-						     : number(state, "-F", arg, 1, INT32_MAX);
+		p->record.freq = option_frequency(state, arg);
 		return 0;
 	case 'g':
 		check(select_callgraph_parse(NULL, &p->record.callgraph, NULL));

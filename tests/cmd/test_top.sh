@@ -170,7 +170,7 @@ test_wrong_options() {
 	expect_status 2 "$PERF_BPF" top -d 0
 	assert_contains err "-d: '0' is not a number from 0.1 on"
 	expect_status 2 "$PERF_BPF" top -c 0
-	assert_contains err "-c: '0' is not a number from 1 on"
+	assert_contains err "-c 0: expected a count of at least 1"
 	expect_status 2 "$PERF_BPF" top --percentage x
 	expect_status 2 "$PERF_BPF" top --call-graph nonsense
 	assert_contains err "perf-bpf: error: --call-graph: invalid mode 'nonsense'"
