@@ -66,6 +66,46 @@ sweep() {
 	[ $bad = 0 ] || fail "allocations that fail are not errors"
 }
 
+# sweep_some CHECK OPTION...: the same of a command with thousands of allocations, or one that attaches
+# to the kernel and ends by itself. With status 0, what came of it passes CHECK, which looks at the files
+# got, err and live.data. make check takes 6 allocations, and make check-all 200.
+sweep_some() {
+	local check=$1 count status bad=0 ended=0 runs=$((STEP > 1 ? 6 : 200))
+	shift
+	[ -z "${SANITIZED:-}" ] || skip "the sanitizer has an allocator of its own"
+	rm -f live.data
+	preload FAIL_ALLOCATION_COUNT="$PWD/count" -- "$PERF_BPF" "$@" >got 2>err || fail "$* fails: $(cat err)"
+	$check || fail "$*: not what is expected: $(cat err)"
+	count=$(cat count)
+	[ "$count" -gt 50 ] || fail "$count allocations are too few: they are not seen"
+	for ((i = 0; i < runs; i++)); do
+		# not a multiple of the rounds of a loop
+		local n=$((1 + i * count / runs + i % 7)) status=0
+		rm -f live.data
+		preload FAIL_ALLOCATION=$n -- "$PERF_BPF" "$@" >got 2>err || status=$?
+		if libdw_ends $status; then
+			ended=$((ended + 1))
+		elif [ $status -ge 124 ]; then
+			echo "# $*: allocation $n of $count: status $status: $(tail -n 1 err)"
+			bad=1
+		elif [ $status = 0 ] && ! $check; then
+			echo "# $*: allocation $n of $count: status 0, but not what is expected: $(tail -n 2 err)"
+			bad=1
+		fi
+	done
+	[ $ended = 0 ] || echo "# $*: libdw ends the process at $ended of $count allocations" >&3
+	[ $bad = 0 ] || fail "allocations that fail are not errors"
+}
+
+# need_tracefs: and the right to attach
+need_tracefs() {
+	[ "$(id -u)" = 0 ] || skip "needs root"
+	[ -d $TRACEFS/events ] || mount -t tracefs nodev $TRACEFS 2>/dev/null || true
+	[ -d $TRACEFS/events ] || skip "tracefs cannot be mounted"
+}
+
+COUNTED=$BUILD/tests/cmd/counted
+
 recording() {
 	[ "$(id -u)" = 0 ] || skip "recording needs root"
 	[ -n "$PERF" ] || skip "linux-perf is not installed"
@@ -106,6 +146,26 @@ test_disassembly() {
 		fail "$(cat got)"
 }
 
+is_as_wanted() {
+	cmp -s got want
+}
+
+# Source lines by libdw: most allocations are in a loop.
+test_lines() {
+	recording
+	"$PERF_BPF" script --no-inline -F ip,srcline -i p.data >want
+	sweep_some is_as_wanted script --no-inline -F ip,srcline -i p.data
+	"$PERF_BPF" annotate --stdio -i p.data >want
+	sweep_some is_as_wanted annotate --stdio -i p.data
+}
+
+test_diff() {
+	recording
+	"$PERF" record -q -g -e cpu-clock,page-faults -o q.data -- ls / >/dev/null 2>err
+	"$PERF_BPF" diff p.data q.data >want
+	sweep_some is_as_wanted diff p.data q.data
+}
+
 # Formats of tracepoints: there are few allocations.
 test_tracepoints() {
 	STEP=$(((STEP + 2) / 3)) sweep script -i "$SRC/fuzz/corpus/perfdata/tracepoint"
@@ -120,10 +180,8 @@ test_report() {
 
 # Copies of stacks, which script unwinds.
 test_stacks() {
-	[ "$(id -u)" = 0 ] || skip "recording needs root"
+	need_tracefs
 	[ -z "${SANITIZED:-}" ] || skip "the sanitizer has an allocator of its own"
-	[ -d $TRACEFS/events ] || mount -t tracefs nodev $TRACEFS 2>/dev/null || true
-	[ -d $TRACEFS/events ] || skip "tracefs cannot be mounted"
 	"$PERF_BPF" record -q -N -e syscalls:sys_enter_getppid --call-graph dwarf -o s.data -- \
 		"$BUILD/tests/cmd/unwound" recurse
 	echo 'ffffffff81000000 T _text' >kallsyms
@@ -151,6 +209,49 @@ test_end_of_recording() {
 		! grep -q 'no memory to list' err || seen=$((seen + 1))
 	done
 	[ $seen -gt 0 ] || fail "no allocation of the line failed"
+}
+
+# all_are_recorded: the calls of the workload, under its name
+all_are_recorded() {
+	"$PERF_BPF" script -i live.data -F comm,event >events 2>script.err &&
+		[ "$(grep -c '^ *counted .*getpriority' events)" = 50 ]
+}
+
+test_record() {
+	need_tracefs
+	sweep_some all_are_recorded record -e syscalls:sys_enter_getpriority -o live.data -- "$COUNTED" 50
+	sweep_some all_are_recorded record -a -g -e syscalls:sys_enter_getpriority -o live.data -- "$COUNTED" 50
+	! grep pbt_ $TRACEFS/uprobe_events $TRACEFS/kprobe_events 2>/dev/null || fail "probes are left"
+}
+
+all_are_traced() {
+	[ "$(grep -c 'getpriority(' err)" = 50 ]
+}
+
+test_trace() {
+	need_tracefs
+	sweep_some all_are_traced trace -e getpriority -- "$COUNTED" 50
+	"$PERF_BPF" trace -e getpriority -o t.data -- "$COUNTED" 50 2>err || fail "$(cat err)"
+	"$PERF_BPF" trace -i t.data >want
+	sweep_some is_as_wanted trace -i t.data
+}
+
+all_are_counted() {
+	grep -q '"getpriority".*50' got || grep -A3 getpriority got | grep -qw 50
+}
+
+test_run() {
+	need_tracefs
+	sweep_some all_are_counted run -q syscount --comm counted --csv -- "$COUNTED" 50
+}
+
+all_are_seen() {
+	[ "$(grep -c '"load".*"pbtal[0-9]"' got)" = 3 ] && [ "$(grep -c '"unload".*"pbtal[0-9]"' got)" = 3 ]
+}
+
+test_watch() {
+	need_tracefs
+	sweep_some all_are_seen watch -q --json -- "$BUILD/tests/cmd/program_loader" pbtal 3 100 0
 }
 
 # Options that are lost must not be a command that is run.
