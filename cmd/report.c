@@ -66,6 +66,7 @@ enum {
 	OPT_LATENCY,
 	OPT_PARALLELISM,
 	OPT_NO_BRANCH_STACK,
+	OPT_TOTAL_CYCLES,
 };
 
 static const struct argp_option options[] = {
@@ -105,6 +106,8 @@ static const struct argp_option options[] = {
 	 0},
 	{"no-branch-stack", OPT_NO_BRANCH_STACK, NULL, 0,
 	 "Count samples, also of a recording with branch stacks", 0},
+	{"total-cycles", OPT_TOTAL_CYCLES, NULL, 0,
+	 "Print the cycles that were spent between branches, by the recorded branches", 0},
 	{"ns", OPT_NS, NULL, 0, "Show times with nine digits", 0},
 	{"time-quantum", OPT_TIME_QUANTUM, "TIME", 0,
 	 "Round times down to a multiple of TIME, such as 10ms (100ms); s, ms, us or ns", 0},
@@ -185,6 +188,7 @@ static const struct option_member members[] = {
 	OPTION_SETS(OPT_TASKS, struct report, tasks),
 	OPTION_SETS(OPT_MMAPS, struct report, mmaps),
 	OPTION_SETS('T', struct report, threads),
+	OPTION_SETS(OPT_TOTAL_CYCLES, struct report, sums.keys.blocks),
 	OPTION_SETS(OPT_LATENCY, struct report, sums.keys.prefer_latency),
 	OPTION_SETS(OPT_PARALLELISM, struct report, recording.filter.parallelism),
 	OPTION_SETS(OPT_NS, struct report, sums.nanoseconds),
@@ -277,6 +281,10 @@ static void check_options(struct argp_state *state, const struct report *rp)
 	if (rp->threads && (!is_text(rp) || instead(rp)))
 		argp_error(state, "--threads cannot be used with %s",
 			   is_text(rp) ? instead(rp) : "--json, --csv or --folded");
+	if (rp->sums.keys.blocks && (rp->export.folded || rp->export.html || rp->export.pprof ||
+				     rp->sums.keys.hierarchy || rp->branches == NO_BRANCHES))
+		argp_error(state, "--total-cycles cannot be used with --folded, --html, --pprof, "
+				  "--hierarchy or --no-branch-stack");
 	if (rp->sums.keys.hierarchy && rp->sums.keys.fields)
 		argp_error(state, "--hierarchy and --fields cannot be used together");
 	if (is_text(rp))
@@ -507,7 +515,8 @@ static struct error *show_tasks(const struct report *rp, const struct opened_rec
 static bool wants_browser(const struct report *rp)
 {
 	const bool tables_only = is_text(rp) && !instead(rp) && !rp->header_only && !rp->threads &&
-				 !rp->text.separator && !rp->export.html && !rp->export.pprof;
+				 !rp->sums.keys.blocks && !rp->text.separator && !rp->export.html &&
+				 !rp->export.pprof;
 
 	if (rp->stdio || !tables_only)
 		return false;
@@ -566,8 +575,8 @@ static bool counts_branches(const struct report *rp, const struct opened_recordi
 {
 	bool counts = data_has_feature(session_header(r->session), DATA_BRANCH_STACK);
 
-	if (rp->branches != BRANCHES_OF_RECORDING)
-		return rp->branches == BRANCHES;
+	if (rp->branches != BRANCHES_OF_RECORDING || rp->sums.keys.blocks)
+		return rp->branches == BRANCHES || rp->sums.keys.blocks;
 	for (size_t i = 0; i < session_n_events(r->session); i++)
 		counts &=
 			!(session_event(r->session, i)->attr.sample_type & PERF_SAMPLE_STACK_USER);

@@ -108,6 +108,7 @@ void hist_free(struct hist *h)
 	vec_deinit(&h->sorted);
 	arena_deinit(&h->entry_arena);
 	arena_deinit(&h->arena);
+	hist_blocks_free(h->blocks);
 	hist_free(h->shown_before);
 	free(h);
 }

@@ -124,6 +124,7 @@ struct hist_spec_opts {
 	bool diff;
 	bool hierarchy; /* entries of the first key, below each those of the second, and so on */
 	bool branches;	/* hist_add_branches() will be called: more keys, other default ones */
+	bool blocks;	/* likewise, and hist_block_results() */
 	/*
 	 * Whether some event has this field; NULL: none has any. each_field offers
 	 * the names of all fields, for hints; they live as long as field_ctx.
@@ -156,7 +157,9 @@ struct hist_spec {
 	bool has[HIST_N_FIELDS];   /* among the sort keys */
 	bool elide[HIST_N_FIELDS]; /* not shown: a filter leaves one value */
 	bool hierarchy;
-	bool branches; /* of samples are counted, not samples; not of a live session */
+	bool branches;	      /* of samples are counted, not samples; not of a live session */
+	bool blocks;	      /* that end with them are counted, too */
+	bool no_block_starts; /* not all branches were recorded */
 	/*
 	 * Of a hierarchy: keys of the same number are one level; which number it is says nothing.
 	 * Those that share it with the first key, as measures do, are shown on all levels.
@@ -413,6 +416,13 @@ struct hist_results_opts {
  */
 struct error *hist_results(const struct hist *h, const struct hist_results_opts *opts,
 			   struct results *results);
+
+/*
+ * The same of a spec with `blocks`: a table of blocks of instructions without branches, and how
+ * many cycles were spent in each. Without stacks.
+ */
+struct error *hist_block_results(const struct hist *h, const struct hist_results_opts *opts,
+				 struct results *results);
 
 /*
  * Adds the stacks of an event as hist_results() does, with those of the same event of another

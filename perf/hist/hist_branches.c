@@ -84,28 +84,20 @@ static void make_branch(const struct hist_spec *spec, const struct branch *of,
 }
 
 /* *added: it is not one that is hidden because it has no symbol. */
-static struct error *add_branch(struct hist *h, const struct thread *thread,
-				const struct branch *of, struct stack_parts *parts,
-				struct hist_stack *s, bool *added)
+static struct error *add_branch(struct hist *h, const struct branch *of, struct hist_branch *branch,
+				struct stack_parts *parts, struct hist_stack *s, bool *added)
 {
-	struct hist_branch branch;
-
-	memset(&branch, 0, sizeof(branch)); /* with what is between the members */
-	branch.from = find_end(h, thread, of->from);
-	branch.to = find_end(h, thread, of->to);
-	if (!branch.from.frame || !branch.to.frame)
-		return error_nomem();
-	if (h->spec->hide_unresolved && (!branch.from.frame->sym || !branch.to.frame->sym))
+	if (h->spec->hide_unresolved && (!branch->from.frame->sym || !branch->to.frame->sym))
 		return NULL;
-	s->leaf = branch.to.frame;
+	s->leaf = branch->to.frame;
 	s->ip = of->to;
 	if (h->spec->has[HIST_ADDR])
 		parts->numbers.addr = of->to;
 	if (h->spec->has[HIST_DSO_SIZE])
 		parts->numbers.dso_size =
 			s->leaf->map ? s->leaf->map->end - s->leaf->map->start : 0;
-	make_branch(h->spec, of, &branch);
-	s->branch = &branch;
+	make_branch(h->spec, of, branch);
+	s->branch = branch;
 	TRY(hist_stack_add(h, s, parts->thread));
 	branch_stats_add(&h->branched.stats, of);
 	h->branched.branches_shown += !s->filtered;
@@ -121,6 +113,11 @@ struct error *hist_add_branches(struct hist *h, const struct sample *sample,
 	const size_t n = sample->branches.n / 3;
 	struct stack_parts parts;
 	struct hist_stack s;
+	/* The newest comes first: what the end of a block is known with is next. */
+	struct hist_branch_end block_end = {0};
+	unsigned block_cycles = 0;
+	const bool counts_blocks =
+		n && h->spec->blocks && !filtered && sample_branch(sample, 0).cycles;
 	bool any = false;
 
 	if (!n)
@@ -136,10 +133,24 @@ struct error *hist_add_branches(struct hist *h, const struct sample *sample,
 	if (h->spec->has[HIST_LOCAL_WEIGHT] || h->spec->has[HIST_WEIGHT])
 		parts.numbers.weight = max_of(sample_branch(sample, 0).cycles, 1u);
 	for (size_t i = 0; i < n; i++) {
-		const struct branch branch = sample_branch(sample, i);
+		const struct branch of = sample_branch(sample, i);
+		struct hist_branch branch;
 
-		TRY(add_branch(h, thread, &branch, &parts, &s, &any));
+		memset(&branch, 0, sizeof(branch)); /* with what is between the members */
+		branch.from = find_end(h, thread, of.from);
+		branch.to = find_end(h, thread, of.to);
+		if (!branch.from.frame || !branch.to.frame)
+			return error_nomem();
+		if (counts_blocks && i)
+			TRY(hist_blocks_add(h, &block_end,
+					    h->spec->no_block_starts ? NULL : &branch.to,
+					    block_cycles));
+		block_end = branch.from;
+		block_cycles = of.cycles;
+		TRY(add_branch(h, &of, &branch, &parts, &s, &any));
 	}
+	if (counts_blocks)
+		TRY(hist_blocks_add(h, &block_end, NULL, block_cycles));
 	h->branched.all += any;
 	h->branched.shown += any && !filtered;
 	return NULL;

@@ -363,6 +363,7 @@ struct error *hist_spec_init(struct hist_spec *spec, const struct hist_spec_opts
 	made.hierarchy = opts.hierarchy;
 	made.as_collected = opts.diff;
 	made.branches = opts.branches;
+	made.blocks = opts.blocks;
 	made.children = opts.children &= !opts.hierarchy && !opts.branches;
 	made.strict_fields = is_strict(opts.fields);
 	TRY(check_plus(opts.sort, "--sort"));

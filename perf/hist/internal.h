@@ -47,6 +47,7 @@ struct hist {
 	struct hist_owned owned; /* of a live session */
 	uint64_t generation;	 /* likewise */
 	struct branch_cache *branch_cache;
+	struct hist_blocks *blocks; /* of spec.blocks; NULL: no branch has cycles */
 	struct {
 		uint64_t all, shown;	 /* samples that had branches */
 		uint64_t branches_shown; /* of those that are shown */
@@ -125,6 +126,10 @@ const struct hist_frame *hist_frame_of(struct hist *h, const struct location *lo
 /* Of the samples that had branches, in place of the branches. */
 void hist_count_branched(struct hist *h);
 void hist_branch_cache_free(struct branch_cache *cache);
+/* Of spec.blocks: a branch with its cycles; before: where the one before it went to, or NULL. */
+struct error *hist_blocks_add(struct hist *h, const struct hist_branch_end *from,
+			      const struct hist_branch_end *before, uint64_t cycles);
+void hist_blocks_free(struct hist_blocks *blocks);
 
 /* Adds to the stack that is equal, or a copy as a new one; its thread is then this one. */
 struct error *hist_stack_add(struct hist *h, const struct hist_stack *s,

@@ -83,10 +83,10 @@ static struct error *check_branches(const struct summary *s)
 		if (session_event(session, i)->attr.sample_type & PERF_SAMPLE_BRANCH_STACK)
 			return NULL;
 	/* The events of a pipe are not known yet. */
-	if (!s->opts.keys.branches || session_header(session)->pipe)
+	if ((!s->opts.keys.branches && !s->opts.keys.blocks) || session_header(session)->pipe)
 		return NULL;
-	return error_hint(error_usage("--branch-stack needs branch stacks, and the recording has "
-				      "none"),
+	return error_hint(error_usage("%s needs branch stacks, and the recording has none",
+				      s->opts.keys.blocks ? "--total-cycles" : "--branch-stack"),
 			  "record with -b or -j");
 }
 
@@ -116,6 +116,7 @@ static struct error *setup_spec(struct summary *s)
 	const size_t n = session_n_events(opts->recording->session);
 	/* A pipe's events are not known yet: perf then expects chains, but no children. */
 	bool is_pipe = session_header(opts->recording->session)->pipe, any_chain = false;
+	bool all_branches = is_pipe;
 
 	for (size_t i = 0; i < n; i++)
 		keys.has_switches |=
@@ -149,13 +150,19 @@ static struct error *setup_spec(struct summary *s)
 	TRY(check_chains(s, any_chain));
 	spec->chain = opts->chain;
 	spec->use_chain = any_chain && !opts->no_chains && !spec->branches;
+	/* Between two recorded branches may be others. */
+	for (size_t i = 0; i < n; i++)
+		all_branches |=
+			session_event(opts->recording->session, i)->attr.branch_sample_type &
+			PERF_SAMPLE_BRANCH_ANY;
+	spec->no_block_starts = !all_branches;
 	spec->hide_unresolved = opts->hide_unresolved;
 	spec->exclude_other = opts->exclude_other;
 	spec->symbol_filter = opts->symbol_filter;
 	spec->long_dso = opts->long_dso;
 	spec->full_paths = opts->full_paths;
-	if (spec->has[HIST_SRCLINE] || spec->has[HIST_SRCFILE] || spec->has[HIST_SRCLINE_FROM] ||
-	    spec->has[HIST_SRCLINE_TO])
+	if (spec->blocks || spec->has[HIST_SRCLINE] || spec->has[HIST_SRCFILE] ||
+	    spec->has[HIST_SRCLINE_FROM] || spec->has[HIST_SRCLINE_TO])
 		resolver_want_lines(opts->recording->resolver);
 	spec->keeps = opts->keeps || opts->live;
 	spec->live = opts->live;
@@ -645,7 +652,8 @@ static struct error *add_result(struct summary *s, size_t first, size_t n, struc
 	opts.n_members = n > 1 ? n : 0;
 	if (summary_is_empty(s, first))
 		return NULL;
-	return hist_results(s->hists.v[first], &opts, results);
+	return s->spec.blocks ? hist_block_results(s->hists.v[first], &opts, results)
+			      : hist_results(s->hists.v[first], &opts, results);
 }
 
 size_t summary_event_of(const struct summary *s, size_t n)

@@ -264,6 +264,49 @@ test_report_of_branches() {
 	assert_contains err "use report --branch-stack"
 }
 
+test_cycles_of_blocks() {
+	build_shop
+	# two blocks with one end, the longer of which counts; a block whose start is not known; the
+	# newest branch of the last sample has no cycles
+	write b.data <<-END
+		sample $PID 1000 0x401022 0x401014/0x401022/0x32 0x401004/0x40100d/0x11 0x40101d/0x401000/0x4b02
+		sample $PID 2000 0x401022 0x401014/0x401022/0x102 0x40101d/0x401000/0x12
+		sample $PID 3000 0x401022 0x401014/0x401022/2 0x401004/0x40100d/0x11
+	END
+	"$PERF_BPF" report --stdio --total-cycles -i b.data >got
+	cat >wanted <<-'END'
+		# Samples: 3  of event 'cycles:u'
+		# Event count (approx.): 7
+		# Sampled Cycles%  Sampled Cycles  Avg Cycles%  Avg Cycles [Program Block Range] Shared Object
+		           98.36%            1.2K       98.36%         600 [shop.s:14 -> shop.s:18] shop
+		            1.56%              19        1.48%           9 [shop.s:5 -> shop.s:10] shop
+		            0.08%               1        0.16%           1 [shop.s:5 -> shop.s:6] shop
+	END
+	grep -A20 '^# Samples' got | grep -v '^# \.' | sed '/^#$/d; /^$/d; s/   *\([[s]\)/ \1/g; s/   *Shared/ Shared/; s/   *\[P/ [P/' |
+		diff wanted - >difference || fail "$(cat difference)"
+	"$PERF_BPF" report --json --total-cycles -i b.data >got
+	assert_contains got '"symbol":"leaf","start":0,"end":20}'
+	[ "$("$PERF_BPF" report --stdio -q --total-cycles --percent-limit 50 -i b.data |
+		grep -c shop.s)" = 1 ] || fail "a limit leaves blocks below it"
+	expect_status 2 "$PERF_BPF" report --stdio --total-cycles --folded -i b.data
+	assert_contains err "--total-cycles cannot be used with"
+	# of calls alone, where the code in between has other branches
+	{
+		echo 'event 0x987 0x10'
+		echo "comm $PID shop"
+		echo "map $PID 0x401000 0x1000 0x1000 $FILES/shop"
+		echo "sample $PID 1 0x401022 0x401014/0x401022/0x32 0x40101d/0x401004/0x32"
+	} | "$WRITE" c.data
+	"$PERF_BPF" report --json --total-cycles -i c.data >got
+	assert_contains got '"symbol":"leaf","start":0,"end":20}'
+	{
+		echo 'event 0x7 0'
+		echo "sample $PID 1 0x401022"
+	} | "$WRITE" n.data
+	expect_status 2 "$PERF_BPF" report --stdio --total-cycles -i n.data
+	assert_contains err "record with -b"
+}
+
 # Of 4 samples of the same period, one while two threads ran, and one with a cgroup.
 test_latencies() {
 	build_shop
