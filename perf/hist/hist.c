@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/base/sum.h"
 #include "perf/resolve/line_text.h"
 #include "perf/resolve/result_mapping.h"
 
@@ -67,6 +66,7 @@ struct error *hist_new(const struct hist_spec *spec, struct resolver *r, struct 
 	h->by_address = spec->chain.order != STACK_BY_FUNCTION || spec->has[HIST_SRCLINE] ||
 			spec->has[HIST_SRCFILE] || spec->has[HIST_SRCLINE_FROM] ||
 			spec->has[HIST_SRCLINE_TO];
+	h->knows = hist_known_helps(spec);
 	h->cache = calloc(CACHE_SIZE, sizeof(*h->cache));
 	h->leaves = calloc(LEAVES, sizeof(*h->leaves));
 	h->texts = calloc(TEXTS, sizeof(*h->texts));
@@ -83,6 +83,7 @@ void hist_index_free(struct hist *h)
 	free(steal_ptr(h->cache));
 	free(steal_ptr(h->leaves));
 	free(steal_ptr(h->texts));
+	hist_known_free(h);
 	hist_branch_cache_free(steal_ptr(h->branch_cache));
 	u64map_deinit(&h->frames);
 	u64map_deinit(&h->inlined);
@@ -382,6 +383,13 @@ static const struct inlined_frames *inlined_of(struct hist *h, const struct loca
 	return frames && u64map_put(&h->inlined, (uintptr_t)inlines, frames) ? frames : NULL;
 }
 
+/* The kernel's map reaches further, once it is known: resolver_find_map(). */
+static bool is_beyond(const struct map *map, uint8_t cpumode, uint64_t addr)
+{
+	return cpumode == PERF_RECORD_MISC_KERNEL &&
+	       (!map || addr < map->start || addr >= map->end);
+}
+
 /* The frames of an address; NULL: no memory. */
 static const struct cached_frame *frames_at(struct hist *h, const struct thread *thread,
 					    uint8_t cpumode, uint64_t ip)
@@ -390,6 +398,7 @@ static const struct cached_frame *frames_at(struct hist *h, const struct thread 
 	struct cached_frame *c = &h->cache[hash_u64(ip ^ (uintptr_t)map) & (CACHE_SIZE - 1)];
 	struct location loc;
 
+	h->is_unsure |= is_beyond(map, cpumode, ip);
 	if (c->frame && c->map == map && c->ip == ip && map && c->generation == h->generation)
 		return c;
 	resolve_addr_in(h->resolver, map, cpumode, ip, &loc);
@@ -612,7 +621,7 @@ static bool keep_branch(struct hist *h, struct hist_stack *s)
 }
 
 struct error *hist_stack_add(struct hist *h, const struct hist_stack *s,
-			     const struct thread *thread)
+			     const struct thread *thread, struct hist_stack **out)
 {
 	const uint64_t hash = stack_hash(s, s->values ? h->spec->n_dynamic : 0);
 
@@ -636,15 +645,12 @@ struct error *hist_stack_add(struct hist *h, const struct hist_stack *s,
 			    (s->numbers && !keep_numbers(h, known)) ||
 			    (s->branch && !keep_branch(h, known)))
 				return error_nomem();
-			h->stack_slots[at] = *slot = known;
+			*out = h->stack_slots[at] = *slot = known;
 			return NULL;
 		}
 		if (known->hash == hash && stack_equal(known, s, h->spec->n_dynamic)) {
-			sum_add(&known->period, s->period);
-			sum_add(&known->latency, s->latency);
-			known->n += s->n;
-			known->weight.period += (double)s->period;
-			known->weight.n += (double)s->n;
+			hist_stack_count(known, s->period, s->latency, s->n);
+			*out = known;
 			return NULL;
 		}
 	}
@@ -681,9 +687,8 @@ static struct error *value_of(struct hist *h, const struct hist_dynamic *field,
 	return NULL;
 }
 
-/* The text of a tracepoint's sample, interned. */
-static struct error *trace_text(struct hist *h, const struct session_event *event,
-				const struct sample *sample, const char **out)
+struct error *hist_trace_text(struct hist *h, const struct session_event *event,
+			      const struct sample *sample, const char **out)
 {
 	struct cached_text *c = NULL;
 
@@ -709,13 +714,13 @@ static struct error *trace_text(struct hist *h, const struct session_event *even
 	return NULL;
 }
 
-static bool keyed_by_cgroup(const struct hist_spec *spec)
+bool hist_keyed_by_cgroup(const struct hist_spec *spec)
 {
 	return spec->keeps || spec->has[HIST_CGROUP] || spec->has[HIST_UNIT] ||
 	       spec->has[HIST_CONTAINER] || spec->has[HIST_POD];
 }
 
-static bool has_numbers(const struct hist_spec *spec)
+bool hist_has_numbers(const struct hist_spec *spec)
 {
 	const bool *has = spec->has;
 
@@ -750,11 +755,6 @@ static struct hist_numbers numbers_of(const struct hist_spec *spec, const struct
 		n.cgroup_ino = context->cgroup_ino;
 	}
 	return n;
-}
-
-static bool keyed_by_thread(const struct hist_spec *spec)
-{
-	return spec->keeps || spec->has[HIST_PID] || spec->has[HIST_TID];
 }
 
 bool hist_frame_matches(const struct hist_frame *frame, const regex_t *regex, int8_t *known)
@@ -794,7 +794,7 @@ static int skip_callees(struct hist *h, const struct result_frame **frames, int 
 }
 
 /* The factor is perf's: shares of small periods are then not rounded. */
-static uint64_t latency_of(uint64_t period, unsigned parallelism)
+uint64_t hist_latency_of(uint64_t period, unsigned parallelism)
 {
 	uint64_t product;
 
@@ -849,6 +849,7 @@ struct error *hist_stack_make(struct hist *h, const struct sample *sample,
 
 	parts->thread = thread;
 	parts->numbers = numbers_of(spec, sample, leaf, context);
+	h->is_unsure = is_beyond(leaf->map, leaf->cpumode, leaf->addr);
 	if (spec->live) {
 		TRY(hist_make_room(h));
 		h->generation = session_generation(h->session);
@@ -857,17 +858,17 @@ struct error *hist_stack_make(struct hist *h, const struct sample *sample,
 			return error_nomem();
 	}
 	*s = (struct hist_stack){
-		.thread = keyed_by_thread(spec) ? parts->thread : NULL,
+		.thread = hist_keyed_by_thread(spec) ? parts->thread : NULL,
 		.comm = intern_comm(h, thread->comm),
 		.leaf = leaf_frame(h, leaf),
 		.period = sample->period,
-		.latency = latency_of(sample->period, context->parallelism),
+		.latency = hist_latency_of(sample->period, context->parallelism),
 		.n = 1,
 		.cpu = spec->keeps || spec->has[HIST_CPU] ? sample->cpu : 0,
 		.level = level_of(leaf->cpumode),
 		.cpumode = leaf->cpumode,
 		.values = has_values ? parts->values : NULL,
-		.numbers = has_numbers(spec) ? &parts->numbers : NULL,
+		.numbers = hist_has_numbers(spec) ? &parts->numbers : NULL,
 	};
 
 	if (!s->comm || !s->leaf)
@@ -879,11 +880,10 @@ struct error *hist_stack_make(struct hist *h, const struct sample *sample,
 		s->time = spec->time_quantum
 				  ? sample->time / spec->time_quantum * spec->time_quantum
 				  : sample->time;
-	if (keyed_by_cgroup(spec))
+	if (hist_keyed_by_cgroup(spec))
 		s->cgroup = session_cgroup_of(h->session, sample);
-	if (spec->has[HIST_TRACE] && spec->trace && event->attr.type == PERF_TYPE_TRACEPOINT) {
-		TRY(trace_text(h, event, sample, &s->trace));
-	}
+	if (hist_wants_trace(h, event))
+		TRY(hist_trace_text(h, event, sample, &s->trace));
 	for (size_t i = 0; s->values && i < spec->n_dynamic; i++) {
 		parts->values[i] = NULL;
 		TRY(value_of(h, &spec->dynamic[i], event, sample, &parts->values[i]));
@@ -899,11 +899,14 @@ struct error *hist_add(struct hist *h, const struct sample *sample,
 		       bool filtered)
 {
 	struct stack_parts parts;
-	struct hist_stack s;
+	struct hist_stack s, *stack;
 
 	TRY(hist_stack_make(h, sample, event, thread, leaf, context, &parts, &s));
 	s.filtered = filtered;
-	return hist_stack_add(h, &s, parts.thread);
+	TRY(hist_stack_add(h, &s, parts.thread, &stack));
+	if (h->knows && !filtered && !h->is_unsure)
+		hist_known_keep(h, sample, thread, stack);
+	return NULL;
 }
 
 size_t hist_size(const struct hist *h)

@@ -338,6 +338,14 @@ struct error *hist_add_branches(struct hist *h, const struct sample *sample,
 				const struct location *leaf, const struct hist_context *context,
 				bool filtered);
 
+/*
+ * Adds a sample as hist_add() does, if it is like one before it, without a look at what it is of:
+ * no filter may look either. false: none is known, and it was not added. Its stack was unwound, if
+ * it has one (sample_reader_unwound()).
+ */
+bool hist_add_known(struct hist *h, const struct sample *sample, const struct session_event *event,
+		    const struct thread *thread, const struct hist_context *context);
+
 /* Of all branches that were added. */
 const struct branch_stats *hist_branch_stats(const struct hist *h);
 

@@ -87,6 +87,8 @@ static void make_branch(const struct hist_spec *spec, const struct branch *of,
 static struct error *add_branch(struct hist *h, const struct branch *of, struct hist_branch *branch,
 				struct stack_parts *parts, struct hist_stack *s, bool *added)
 {
+	struct hist_stack *stack;
+
 	if (h->spec->hide_unresolved && (!branch->from.frame->sym || !branch->to.frame->sym))
 		return NULL;
 	s->leaf = branch->to.frame;
@@ -98,7 +100,7 @@ static struct error *add_branch(struct hist *h, const struct branch *of, struct 
 			s->leaf->map ? s->leaf->map->end - s->leaf->map->start : 0;
 	make_branch(h->spec, of, branch);
 	s->branch = branch;
-	TRY(hist_stack_add(h, s, parts->thread));
+	TRY(hist_stack_add(h, s, parts->thread, &stack));
 	branch_stats_add(&h->branched.stats, of);
 	h->branched.branches_shown += !s->filtered;
 	*added = true;

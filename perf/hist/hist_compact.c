@@ -92,7 +92,7 @@ static struct error *copy_stack(struct copying *c, const struct hist_stack *from
 {
 	const struct hist_value *values[HIST_MAX_DYNAMIC] = {0};
 	struct hist *h = c->to;
-	struct hist_stack s = *from;
+	struct hist_stack s = *from, *stack;
 	bool ok = true;
 
 	s.leaf = copy_frame(c, from->leaf);
@@ -108,7 +108,7 @@ static struct error *copy_stack(struct copying *c, const struct hist_stack *from
 	    !copy_chain(c, from, &s))
 		return error_nomem();
 	const size_t n = h->stacks.n;
-	TRY(hist_stack_add(h, &s, s.thread));
+	TRY(hist_stack_add(h, &s, s.thread, &stack));
 	if (h->stacks.n > n) /* else equal now: names of threads were, for example */
 		h->stacks.v[n]->weight = from->weight;
 	return NULL;

@@ -6,6 +6,7 @@
 #include "lib/base/arena.h"
 #include "lib/base/hash.h"
 #include "lib/base/rbtree.h"
+#include "lib/base/sum.h"
 #include "lib/base/vec.h"
 #include "perf/hist/branch_stats.h"
 #include "perf/hist/hist.h"
@@ -61,6 +62,9 @@ struct hist {
 	struct cached_frame *cache;
 	struct cached_leaf *leaves; /* the frames of samples' own addresses */
 	struct cached_text *texts;  /* of tracepoints */
+	struct known_stack *known;  /* hist_known.c; NULL: none yet */
+	bool knows;		    /* hist_known_helps() */
+	bool is_unsure;		    /* of the sample at hand: what it is of may change */
 	struct u64map frames;	    /* by symbol, or by DSO and address */
 	bool by_address;	    /* frames are of addresses, not of functions */
 	struct u64map inlined;	    /* struct inline_frames * -> struct inlined_frames * */
@@ -133,7 +137,42 @@ void hist_blocks_free(struct hist_blocks *blocks);
 
 /* Adds to the stack that is equal, or a copy as a new one; its thread is then this one. */
 struct error *hist_stack_add(struct hist *h, const struct hist_stack *s,
-			     const struct thread *thread);
+			     const struct thread *thread, struct hist_stack **out);
+/* Further samples that are equal. */
+static inline void hist_stack_count(struct hist_stack *s, uint64_t period, uint64_t latency,
+				    uint64_t n)
+{
+	sum_add(&s->period, period);
+	sum_add(&s->latency, latency);
+	s->n += n;
+	s->weight.period += (double)period;
+	s->weight.n += (double)n;
+}
+
+/* What keys look at. */
+static inline bool hist_keyed_by_thread(const struct hist_spec *spec)
+{
+	return spec->keeps || spec->has[HIST_PID] || spec->has[HIST_TID];
+}
+bool hist_keyed_by_cgroup(const struct hist_spec *spec);
+bool hist_has_numbers(const struct hist_spec *spec);
+static inline bool hist_wants_trace(const struct hist *h, const struct session_event *event)
+{
+	return h->spec->has[HIST_TRACE] && h->spec->trace &&
+	       event->attr.type == PERF_TYPE_TRACEPOINT;
+}
+/* The text of a tracepoint's sample, interned. */
+struct error *hist_trace_text(struct hist *h, const struct session_event *event,
+			      const struct sample *sample, const char **out);
+uint64_t hist_latency_of(uint64_t period, unsigned parallelism);
+
+/* Whether samples can be told apart by what hist_known.c keeps of them. */
+bool hist_known_helps(const struct hist_spec *spec);
+/* What stack the sample is of, for hist_add_known(). */
+void hist_known_keep(struct hist *h, const struct sample *sample, const struct thread *thread,
+		     struct hist_stack *stack);
+void hist_known_free(struct hist *h);
+
 /* perf's rank of a DSO by its first appearance; 0: no memory. */
 uint32_t hist_dso_rank(struct hist *h, const struct dso *dso);
 

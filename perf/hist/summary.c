@@ -28,6 +28,7 @@ struct summary {
 	bool has_parent, has_ignore_callees;
 	struct session_tool tool; /* of a live one */
 	uint64_t generation;	  /* likewise: of the session's maps */
+	bool counts_known;	  /* samples that are like others need no look */
 	struct result_only only[RESULTS_MAX_ONLY];
 	size_t n_only;
 	VEC(struct hist *) hists; /* by the event's index */
@@ -208,6 +209,13 @@ static void setup_elide(struct summary *s)
 		memset(s->spec.elide, 0, sizeof(s->spec.elide));
 }
 
+/* At what a sample is of, one by one. */
+static bool opts_look(const struct summary_opts *opts)
+{
+	return opts->live || opts->each || opts->hide_unresolved ||
+	       !filter_selects_all(opts->recording->filter);
+}
+
 struct error *summary_new(const struct summary_opts *opts, struct summary **out)
 {
 	_cleanup_(summary_freep) struct summary *s = calloc(1, sizeof(*s));
@@ -220,6 +228,7 @@ struct error *summary_new(const struct summary_opts *opts, struct summary **out)
 	s->reader.keeps_outermost = s->opts.chain.caller;
 	TRY(setup_spec(s));
 	setup_elide(s);
+	s->counts_known = !opts_look(&s->opts);
 	s->first_spec = s->spec;
 	*out = steal_ptr(s);
 	return NULL;
@@ -274,11 +283,25 @@ static struct error *on_sample(struct session_tool *tool, struct session *sessio
 	s->last = max_of(s->last, sample->time);
 	sample_reader_set(&s->reader, sample, event, thread);
 	sample = sample_reader_probed(&s->reader);
+	const struct hist_context context =
+		sample_context_now(&s->context, session_header(session), sample);
+	const bool wants_chain = hist_spec_wants_chain(&s->spec);
+	if (s->counts_known) {
+		TRY(hist_of(s, event, &h));
+		/* All of them are, so that stacks that are broken are counted. */
+		if (wants_chain)
+			sample = sample_reader_unwound(&s->reader, sample);
+		if (!sample)
+			return error_nomem();
+		if (hist_add_known(h, sample, event, thread, &context)) {
+			s->n_samples++;
+			s->n_alone += context.parallelism == 1;
+			return NULL;
+		}
+	}
 	resolve_addr(s->opts.recording->resolver, thread, sample->cpumode, sample->ip, &leaf);
 	if (s->opts.hide_unresolved && !leaf.sym)
 		return NULL;
-	const struct hist_context context =
-		sample_context_now(&s->context, session_header(session), sample);
 	const struct filter_input in = {
 		.sample = sample,
 		.event = event,
@@ -291,7 +314,7 @@ static struct error *on_sample(struct session_tool *tool, struct session *sessio
 	if (verdict == FILTER_DROP)
 		return NULL;
 	TRY(hist_of(s, event, &h));
-	if (hist_spec_wants_chain(&s->spec))
+	if (wants_chain && !s->counts_known)
 		sample = sample_reader_unwound(&s->reader, sample);
 	if (!sample)
 		return error_nomem();

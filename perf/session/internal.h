@@ -42,6 +42,7 @@ struct past_image {
 struct map_set {
 	struct map_array *array;       /* NULL: empty */
 	const struct map *last;	       /* where the last look-up ended */
+	uint64_t changes;	       /* how often what is mapped has changed */
 	VEC(struct past_map) past;     /* live: what was cut, the oldest first */
 	VEC(struct past_image) images; /* live: of before each exec, the oldest first */
 	/* while threads_forget() decides; ended: the last thread; 0: none */

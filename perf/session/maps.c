@@ -145,6 +145,12 @@ void map_set_free(struct maps_state *m, struct map_set *set)
 
 /* ---- a process's maps ---- */
 
+static void map_set_changed(struct map_set *set)
+{
+	set->last = NULL;
+	set->changes++;
+}
+
 void map_set_share(struct maps_state *m, struct map_set *to, struct map_set *from)
 {
 	if (to == from)
@@ -153,7 +159,7 @@ void map_set_share(struct maps_state *m, struct map_set *to, struct map_set *fro
 		from->array->refs++;
 	map_array_put(m, to->array);
 	to->array = from->array;
-	to->last = NULL;
+	map_set_changed(to);
 }
 
 /* Room for want maps in an array that nobody shares. */
@@ -203,7 +209,7 @@ void map_set_exec(struct maps_state *m, struct map_set *set)
 		return; /* what is mapped next cuts it, map by map */
 	*image = (struct past_image){set->array, m->now};
 	set->array = NULL;
-	set->last = NULL;
+	map_set_changed(set);
 }
 
 /* The first map that ends behind addr. */
@@ -321,7 +327,7 @@ static bool map_set_insert(struct maps_state *m, struct map_set *set, struct map
 	memmove(&a->maps[first + n], &a->maps[last], (a->n - last) * sizeof(a->maps[0]));
 	memcpy(&a->maps[first], pieces, n * sizeof(pieces[0]));
 	a->n = total;
-	set->last = NULL;
+	map_set_changed(set);
 	return true;
 }
 
@@ -338,7 +344,7 @@ static void map_set_remove_at(struct maps_state *m, struct map_set *set, uint64_
 		past_add(m, set, a->maps[i], m->now);
 	memmove(&a->maps[i], &a->maps[i + 1], (a->n - i - 1) * sizeof(a->maps[0]));
 	a->n--;
-	set->last = NULL;
+	map_set_changed(set);
 }
 
 static const struct map *map_set_find(struct map_set *set, uint64_t addr)
@@ -676,6 +682,12 @@ const struct map *session_kernel_map(struct session *s)
 const struct map *thread_find_map(const struct thread *thread, uint64_t addr)
 {
 	return thread->maps->array ? array_find_at(thread->maps->array, 0, addr) : NULL;
+}
+
+uint64_t session_maps_version(const struct session *s, const struct thread *thread)
+{
+	/* Both only grow. */
+	return thread->maps->changes + s->maps.kernel.changes;
 }
 
 const struct map *session_find_map(struct session *s, const struct thread *thread, uint8_t cpumode,

@@ -110,6 +110,12 @@ const struct map *session_find_map(struct session *s, const struct thread *threa
 				   uint64_t addr);
 
 /*
+ * Of a recording: changes when what session_find_map() finds for the maps of this thread may be
+ * another, unless the thread has other maps by then.
+ */
+uint64_t session_maps_version(const struct session *s, const struct thread *thread);
+
+/*
  * Of a recording: the path of the jit-PID.dump that the process has mapped last; NULL: none. It
  * lives until session_free().
  */
