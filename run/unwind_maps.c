@@ -168,6 +168,9 @@ struct error *unwind_maps_prepare(struct bpf_object *obj, const struct bpf_objec
 
 /* ---- once it is loaded ---- */
 
+_Static_assert(sizeof(struct perf_bpf_unwind_rule) % 8 == 0, "as in the kernel's array");
+_Static_assert(sizeof(struct perf_bpf_unwind_mapping) % 8 == 0, "likewise");
+
 static struct error *share_array(const struct bpf_object *obj, const char *name, size_t size,
 				 struct shared_array *out)
 {

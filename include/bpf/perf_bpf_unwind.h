@@ -391,6 +391,7 @@ ___perf_bpf_unwind_by_rule(struct perf_bpf_unwind_walk *walk,
 	if (kind == PERF_BPF_CFA_AT_FP || kind == PERF_BPF_CFA_AT_SP) {
 		if (___perf_bpf_word(cfa, &cfa))
 			return PERF_BPF_UNWIND_DAMAGED;
+		cfa += rule->cfa_more;
 	} else if (kind == PERF_BPF_CFA_PLT && (walk->pc & 15) >= (__u32)rule->fp_offset) {
 		cfa += 8;
 	}

@@ -16,8 +16,8 @@ enum perf_bpf_unwind_cfa {
 	PERF_BPF_CFA_END,     /* there is no caller */
 	PERF_BPF_CFA_SP,      /* the stack pointer + cfa_offset */
 	PERF_BPF_CFA_FP,      /* the frame pointer + cfa_offset */
-	PERF_BPF_CFA_AT_SP,   /* the word at the stack pointer + cfa_offset */
-	PERF_BPF_CFA_AT_FP,   /* the word at the frame pointer + cfa_offset */
+	PERF_BPF_CFA_AT_SP,   /* the word at the stack pointer + cfa_offset, + cfa_more */
+	PERF_BPF_CFA_AT_FP,   /* the word at the frame pointer + cfa_offset, + cfa_more */
 	PERF_BPF_CFA_PLT,     /* x86-64: SP + 8, and 8 more from byte 11 of 16 on */
 };
 
@@ -35,6 +35,8 @@ struct perf_bpf_unwind_rule {
 	__u8 ra, fp;	/* the return address, the frame pointer: enum perf_bpf_unwind_where */
 	__u8 is_signal; /* a signal's trampoline: the caller was interrupted, it did not call */
 	__s32 cfa_offset, ra_offset, fp_offset;
+	__u32 cfa_more;
+	__u32 unused; /* elements of arrays are multiples of 8 bytes */
 };
 
 /* From pc on, up to the next row. Rule 0 is PERF_BPF_CFA_UNKNOWN. */

@@ -5,7 +5,8 @@
  * nearly all code: compilers compute the CFA from one of the two pointers. A rule is what a row
  * says about them, with the few expressions that compilers and C libraries have:
  *
- * - where the stack is aligned, the CFA is a word that was saved relative to the frame pointer;
+ * - where the stack is aligned, the CFA is a word that was saved relative to the frame pointer, or
+ *   that word plus a constant, as OpenSSL's functions in assembler have it;
  * - the trampoline of signals has all registers relative to the stack pointer;
  * - an entry of the PLT pushes a word in its last instructions.
  *
@@ -82,14 +83,20 @@ static struct error *rule_number(struct unwind_rules *rules,
 
 enum {
 	OP_DEREF = 0x06,
+	OP_PLUS_UCONST = 0x23,
 	OP_LIT0 = 0x30,
 	OP_BREG0 = 0x70,
 	X86_RETURN = 16,
 };
 
-/* "REG + offset", and whether the word there is meant; false: it is another expression. */
-static bool read_location(struct cursor c, unsigned *reg, int32_t *offset, bool *deref)
+/*
+ * "REG + offset", and whether the word there is meant, which *more is added to; false: it is
+ * another expression.
+ */
+static bool read_location(struct cursor c, unsigned *reg, int32_t *offset, bool *deref,
+			  uint32_t *more)
 {
+	uint64_t added;
 	uint8_t op;
 	int64_t v;
 
@@ -98,8 +105,17 @@ static bool read_location(struct cursor c, unsigned *reg, int32_t *offset, bool 
 		return false;
 	*reg = op - OP_BREG0;
 	*offset = (int32_t)v;
+	*more = 0;
 	*deref = cursor_u8(&c, &op);
-	return !*deref || (op == OP_DEREF && cursor_end(&c));
+	if (!*deref)
+		return true;
+	if (op != OP_DEREF || cursor_end(&c))
+		return op == OP_DEREF;
+	if (!cursor_u8(&c, &op) || op != OP_PLUS_UCONST || !cfi_uleb(&c, &added) ||
+	    added > INT32_MAX)
+		return false;
+	*more = (uint32_t)added;
+	return cursor_end(&c);
 }
 
 /*
@@ -140,7 +156,7 @@ static bool set_cfa(const struct cfi *cfi, const struct cfi_row *row,
 			rule->cfa_offset = 8;
 			return true;
 		}
-		if (!read_location(c, &reg, &rule->cfa_offset, &deref))
+		if (!read_location(c, &reg, &rule->cfa_offset, &deref, &rule->cfa_more))
 			return false;
 	}
 	if (reg == regs->sp)
@@ -156,6 +172,7 @@ static enum perf_bpf_unwind_where where_is(const struct cfi *cfi, const struct c
 					   int32_t *offset)
 {
 	const struct cfi_rule *rule = NULL;
+	uint32_t more;
 	unsigned reg;
 	bool deref;
 
@@ -169,7 +186,7 @@ static enum perf_bpf_unwind_where where_is(const struct cfi *cfi, const struct c
 		return PERF_BPF_REG_AT_CFA;
 	}
 	if (rule->kind == CFI_EXPR_AT &&
-	    read_location(cfi_expression(cfi, row, rule), &reg, offset, &deref) && !deref) {
+	    read_location(cfi_expression(cfi, row, rule), &reg, offset, &deref, &more) && !deref) {
 		if (reg == regs->sp)
 			return PERF_BPF_REG_AT_SP;
 		if (reg == regs->fp)

@@ -222,6 +222,10 @@ static bool dw_rule(Dwarf_Frame *frame, bool is_signal, struct perf_bpf_unwind_r
 		rule->fp_offset = ops[4].atom - DW_OP_lit0;
 		return true;
 	}
+	if (n == 3 && ops[1].atom == DW_OP_deref && ops[2].atom == DW_OP_plus_uconst) {
+		rule->cfa_more = (uint32_t)ops[2].number;
+		n = 2;
+	}
 	if (!dw_location(ops, n, &reg, &cfa, &deref) || (reg != SP && reg != FP))
 		return false;
 	rule->cfa_offset = (int32_t)cfa;
