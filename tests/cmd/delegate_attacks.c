@@ -8,6 +8,8 @@
  *	delegate_attacks SOCKET talks OBJECT NAME	says something during the session
  *	delegate_attacks SOCKET writes OBJECT NAME	changes, removes, freezes and pins the maps
  *	delegate_attacks SOCKET rings OBJECT NAME	changes what it gets to record
+ *	delegate_attacks SOCKET reused OBJECT NAME	lets a process connect and end, says its
+ *						pid, and asks at the end of the input
  *	delegate_attacks SOCKET holds OBJECT NAME	reads nothing, until it is killed
  *	delegate_attacks SOCKET pretends	is a service, until it is killed
  *
@@ -26,6 +28,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "delegate/delegate_client.h"
@@ -49,15 +52,32 @@ static struct sockaddr_un address(void)
 	return a;
 }
 
-static int connected(void)
+static int unconnected(void)
+{
+	const int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+
+	if (fd < 0) {
+		perror("socket");
+		exit(2);
+	}
+	return fd;
+}
+
+static void connect_it(int fd)
 {
 	const struct sockaddr_un a = address();
-	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 
-	if (fd < 0 || connect(fd, (const struct sockaddr *)&a, sizeof(a))) {
+	if (connect(fd, (const struct sockaddr *)&a, sizeof(a))) {
 		perror(socket_path);
 		exit(2);
 	}
+}
+
+static int connected(void)
+{
+	const int fd = unconnected();
+
+	connect_it(fd);
 	return fd;
 }
 
@@ -226,6 +246,32 @@ static void holds(const char *path, const char *name)
 		pause();
 }
 
+static void reused(const char *path, const char *name)
+{
+	struct delegate_request request;
+	const int fd = unconnected();
+	char end;
+
+	command = DELEGATE_RECORD;
+	const pid_t pid = fork();
+	if (!pid) {
+		connect_it(fd);
+		_exit(0);
+	}
+	if (pid < 0 || waitpid(pid, NULL, 0) != pid) {
+		perror("fork");
+		exit(2);
+	}
+	printf("holds %d\n", pid);
+	fflush(stdout);
+	while (read(STDIN_FILENO, &end, 1) > 0)
+		;
+	read_object(path, &request, name);
+	if (send(fd, &request, sizeof(request), MSG_NOSIGNAL) < 0)
+		perror("send");
+	expect(is_refused(fd), "a process that has got the id of the one that connected");
+}
+
 /* How far the kernel has written. */
 static uint64_t head_of(int fd)
 {
@@ -342,6 +388,8 @@ int main(int argc, char **argv)
 		writes(argv[3], argv[4]);
 	else if (!strcmp(what, "rings"))
 		rings(argv[3], argv[4]);
+	else if (!strcmp(what, "reused"))
+		reused(argv[3], argv[4]);
 	else if (!strcmp(what, "holds"))
 		holds(argv[3], argv[4]);
 	return attacks_succeeded() ? 1 : 0;

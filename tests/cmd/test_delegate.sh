@@ -230,6 +230,39 @@ test_rings_cannot_be_changed() {
 	soon loaded 0 pbd_ring
 }
 
+# The pid of the process that connected is that of one of root's when the request comes.
+test_a_pid_that_is_used_again() {
+	local asks pid reuses status=0 reuse=0
+	begin
+	make_recorded pbd_reuse
+	approve home/pbd_reuse.bpf.o --for user:$NOBODY --command record >/dev/null
+	need_recording home/pbd_reuse.bpf.o
+	mkfifo asks.wait lives
+	chmod 666 asks.wait
+	attack reused home/pbd_reuse.bpf.o pbd_reuse.bpf.o <asks.wait >asks 2>&1 &
+	asks=$!
+	exec 7>asks.wait
+	soon grep -q holds asks
+	pid=$(sed 's/holds //' asks)
+	./trace_attacks reuse "$pid" sh -c 'echo runs; exec cat' <lives >reuse 2>&1 7>&- &
+	reuses=$!
+	exec 8>lives
+	soon is_reused
+	exec 7>&-
+	wait $asks || status=$?
+	exec 8>&-
+	wait $reuses || reuse=$?
+	[ $reuse != 4 ] || skip "another process has got the pid"
+	[ $reuse != 5 ] || skip "$(cat reuse)"
+	assert_equal $status 0
+	assert_contains asks "ok: a process that has got the id of the one that connected"
+	assert_contains service.log "the process that asked cannot be identified"
+}
+
+is_reused() {
+	grep -q runs reuse || ! kill -0 $reuses
+}
+
 # Only processes of the user: root's are counted by nobody's program in no case.
 test_own_processes_only() {
 	begin
