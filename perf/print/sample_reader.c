@@ -94,12 +94,12 @@ static struct error *open_unwinder(struct sample_reader *reader)
 					       reader->keeps_outermost, &reader->unwinder);
 }
 
-/* A chain that the kernel walked; those of branches (LBR) need no frame pointers. */
+/* A chain that is as it was recorded. */
 static bool see_chain(struct sample_reader *reader, const struct sample *sample)
 {
 	struct error *err = NULL;
 
-	if (reader->event->attr.branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK)
+	if (!frame_pointers_matter(reader->event, sample))
 		return true;
 	if (!reader->frame_pointers)
 		err = frame_pointers_new(reader->recording->resolver, &reader->frame_pointers);

@@ -188,8 +188,7 @@ static struct error *see_sample(struct session_tool *tool, struct session *s,
 	uint8_t mode = sample->cpumode;
 
 	hit(h, s, thread, mode, sample->ip);
-	if (!(sample->has & PERF_SAMPLE_STACK_USER) &&
-	    !(event->attr.branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK))
+	if (frame_pointers_matter(event, sample))
 		frame_pointers_see(h->frame_pointers, sample, thread);
 	for (uint64_t i = 0; i < sample->chain.n; i++) {
 		uint64_t ip = u64_array_at(&sample->chain, i);

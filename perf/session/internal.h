@@ -305,7 +305,6 @@ static inline uint64_t chunk_offset(const struct chunk *chunk, const uint8_t *re
 struct error *branch_chain_use(struct session *s, struct sample *sample);
 
 /* off_cpu_samples.c: what perf record --off-cpu leaves in raw data. Errors: EPROTO. */
-bool is_off_cpu_event(const struct session_event *event);
 struct error *off_cpu_sample_use(const struct session *s, struct sample *sample);
 
 #endif

@@ -18,12 +18,12 @@
 #include <errno.h>
 #include <string.h>
 
-bool is_off_cpu_event(const struct session_event *event)
+bool session_event_is_off_cpu(const struct session_event *event)
 {
 	const struct perf_event_attr *attr = &event->attr;
 
 	return attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_BPF_OUTPUT &&
-	       attr->sample_type & PERF_SAMPLE_RAW && !strcmp(event->name, "offcpu-time");
+	       !strcmp(event->name, "offcpu-time");
 }
 
 static uint32_t half_at(const struct u64_array *words, uint64_t i, unsigned int half, bool swap)

@@ -279,7 +279,7 @@ static struct error *deliver_sample(struct session *s, const struct chunk *chunk
 		TRY(settle(s)); /* the chain of a sample before it is where this one's will be */
 		TRY(branch_chain_use(s, &s->sample));
 	}
-	if (is_off_cpu_event(&ev->pub)) {
+	if (s->sample.has & PERF_SAMPLE_RAW && session_event_is_off_cpu(&ev->pub)) {
 		struct error *err = off_cpu_sample_use(s, &s->sample);
 		if (err) {
 			TRY(settle(s));

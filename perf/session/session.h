@@ -210,6 +210,8 @@ DEFINE_FREEP(struct session, session_free)
 
 size_t session_n_events(const struct session *s);
 struct session_event *session_event(struct session *s, size_t index);
+/* Whether it is the event of record --off-cpu, perf's or ours: a BPF program takes its stacks. */
+bool session_event_is_off_cpu(const struct session_event *event);
 
 /* The features of the header (hostname, cmdline, BPF_PROG_INFO, TRACING_DATA …). */
 const struct data_header *session_header(const struct session *s);

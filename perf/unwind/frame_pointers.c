@@ -228,6 +228,13 @@ static size_t find_frames(struct frame_pointers *fp, const struct sample *sample
 	return n;
 }
 
+bool frame_pointers_matter(const struct session_event *event, const struct sample *sample)
+{
+	return !(sample->has & PERF_SAMPLE_STACK_USER) &&
+	       !(event->attr.branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK) &&
+	       !session_event_is_off_cpu(event);
+}
+
 void frame_pointers_see(struct frame_pointers *fp, const struct sample *sample,
 			const struct thread *thread)
 {

@@ -4,7 +4,8 @@
  * none: counted by the unwind information of the code that each chain leads through.
  *
  *	TRY(frame_pointers_new(resolver, &fp));
- *	... for each sample: frame_pointers_see(fp, sample, thread);
+ *	... for each sample: if (frame_pointers_matter(event, sample))
+ *		frame_pointers_see(fp, sample, thread);
  *	if (frame_pointers_missing(fp, &counts))
  *		... use --call-graph dwarf
  */
@@ -25,6 +26,8 @@ struct error *frame_pointers_new(struct resolver *r, struct frame_pointers **out
 void frame_pointers_free(struct frame_pointers *fp);
 DEFINE_FREEP(struct frame_pointers, frame_pointers_free)
 
+/* Whether --call-graph dwarf could make the chain of a sample better. */
+bool frame_pointers_matter(const struct session_event *event, const struct sample *sample);
 void frame_pointers_see(struct frame_pointers *fp, const struct sample *sample,
 			const struct thread *thread);
 /* Whether stacks may not have been counted because there was no memory. fp NULL: no. */
