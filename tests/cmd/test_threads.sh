@@ -128,20 +128,26 @@ test_run_trace_top() {
 	bash ask.sh spin
 	exec_with_files $FILES "$PERF_BPF" top --stdio -d 0.2 -p $pid -e cpu-clock >out 2>err &
 	local top=$!
-	has_table() { grep -q '%.*many_threads.*pbt_touch' out; }
-	soon has_table
+	shows '%.*many_threads.*pbt_touch'
 	kill -INT $top
 	wait $top || true
 	exec_with_files $FILES "$PERF_BPF" top --stdio -d 0.2 -p $pid -e syscalls:sys_enter_getppid -n >out 2>err &
 	top=$!
-	has_table() { grep -q '# perf-bpf top: ' out; }
-	soon has_table
+	shows '# perf-bpf top: '
 	bash ask.sh each
-	has_table() { grep -q '%.*syscall' out; }
-	soon has_table
+	shows '%.*syscall'
 	kill -INT $top
 	wait $top || true
 	assert_contains err "recording all CPUs instead"
+}
+
+# shows REGEX: top comes to it
+shows() {
+	(soon has_or_ended "$1") && grep -q "$1" out || fail "no '$1': $(head -c 2000 err; tail -n 40 out)"
+}
+
+has_or_ended() {
+	grep -q "$1" out || ! kill -0 $top
 }
 
 # Where samples of all tasks are not allowed, the limit is told before anything is begun.
