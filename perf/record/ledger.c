@@ -122,6 +122,20 @@ static struct error *close_event(struct recording *rec, struct event *event, str
 		   sum);
 }
 
+/* What its program has counted: for the readers, as lost samples of the event. */
+static struct error *close_off_cpu(struct recording *rec, const struct event *event,
+				   struct strbuf *out)
+{
+	const uint64_t lost = off_cpu_lost(rec);
+	const struct event_fd *efd = event->fds.n ? &event->fds.v[0] : NULL;
+	const struct sample id = {
+		.id = efd ? efd->id : 0, .cpu = efd ? efd->cpu : 0, .pid = -1, .tid = -1};
+
+	if (lost)
+		record_encode_lost_samples(out, &event->attr, lost, &id);
+	return add(rec, LEDGER_LOST_SAMPLES, event->name, id.id, lost);
+}
+
 /* Where the kernel does not count by event: the rings' LOST records, if they can be complete. */
 static struct error *close_rings(struct recording *rec)
 {
@@ -179,8 +193,7 @@ static struct error *find_losses(struct recording *rec, struct strbuf *out)
 	vec_for_each (event, &rec->events) {
 		TRY(close_event(rec, event, out));
 		if (event->is_off_cpu)
-			TRY(add(rec, LEDGER_LOST_SAMPLES, event->name,
-				event->fds.n ? event->fds.v[0].id : 0, off_cpu_lost(rec)));
+			TRY(close_off_cpu(rec, event, out));
 		TRY(add(rec, LEDGER_FILTERED, event->name, event->fds.n ? event->fds.v[0].id : 0,
 			event->strangers));
 		for (size_t i = 0; i < event->owned.n; i++)

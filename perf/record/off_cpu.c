@@ -234,6 +234,11 @@ static void tell_losses(const struct recording *rec, const struct off_cpu_live *
 			 "--off-cpu: %llu times the map of stacks was full: these samples have no "
 			 "call chain",
 			 (unsigned long long)live->lost_stacks);
+	if (live->unseen_returns)
+		log_warn(rec->log,
+			 "--off-cpu: %llu sleeps are lost: the kernel did not run the program when "
+			 "they ended",
+			 (unsigned long long)live->unseen_returns);
 	if (live->lost_children)
 		log_warn(rec->log,
 			 "--off-cpu: %llu new tasks are not recorded: the map of tasks was full",
@@ -275,5 +280,5 @@ uint64_t off_cpu_lost(const struct recording *rec)
 {
 	const struct off_cpu_live *live = live_of(rec);
 
-	return live ? live->lost_waits + live->lost_sums : 0;
+	return live ? live->lost_waits + live->lost_sums + live->unseen_returns : 0;
 }

@@ -51,6 +51,7 @@ struct off_cpu_live {
 	__u64 enabled; /* 0: no; else a number that is another one each time */
 	/* what found no room in a map */
 	__u64 lost_waits, lost_sums, lost_stacks, lost_children;
+	__u64 unseen_returns; /* waits whose end was not seen */
 };
 
 #endif

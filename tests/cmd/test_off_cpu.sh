@@ -122,26 +122,32 @@ record() {
 	sort out >want
 }
 
-# Of about one sleep in 1,000, the program at sched_switch sees the beginning only (Linux 6.18, without
-# recursion misses; why is not known), so one may be missing. Most must be there.
+# Of about one sleep in 1,000, the program at sched_switch sees the beginning only (Linux 6.18): these
+# are counted.
+lost() {
+	"$PERF_BPF" report --stdio -i "$1" 2>/dev/null | sed -n 's/^# Total Lost Samples: //p' | head -n 1
+}
 
-# assert_sums FILE: are in `want`; the three long sleeps have samples of their own
+# assert_sums FILE: are in `want`, but for what is said to be lost; the three long sleeps have samples of
+# their own
 assert_sums() {
+	local lost
+	lost=$(lost "$1")
 	sums "$1" >got
-	python3 - <<-'END' || fail "$(paste want got)"
+	python3 - "$lost" <<-'END' || fail "$(paste want got)"
+		import sys
+		lost = int(sys.argv[1])
 		def read(name):
 		    return {tuple(l.split()[:2]): int(l.split()[2]) for l in open(name)}
 		want, got = read("want"), read("got")
 		assert len(want) == 3 and want.keys() == got.keys(), (want, got)
 		asked = {"short_sleep": 50e6, "long_sleep": 180e6}
 		for key, ns in want.items():
-		    assert asked[key[1]] * 0.6 <= got[key] <= ns, (key, ns, got[key])
+		    one = {"short_sleep": 5e6, "long_sleep": 60e6}[key[1]]
+		    assert asked[key[1]] * 0.8 - lost * one <= got[key] <= ns, (key, ns, got[key])
 	END
 	"$PERF_BPF" script -i "$1" --time "$REAL_TIMES" -F event,period,ip,sym >direct
-	case $(grep -c ' long_sleep$' direct) in
-	2 | 3) ;;
-	*) fail "$(cat direct)" ;;
-	esac
+	[ $(($(grep -c ' long_sleep$' direct) + lost)) -ge 3 ] || fail "$(cat direct)"
 	awk '/offcpu-time/ && $1 < 20000000 { exit 1 }' direct || fail "$(cat direct)"
 }
 
@@ -183,7 +189,19 @@ test_threshold() {
 	expect_status 0 "$PERF_BPF" record -q -N --off-cpu --off-cpu-thresh 0 -e dummy -o data -- "$FILES/sleeper"
 	"$PERF_BPF" script -i data --time "18446744000," >sums
 	[ ! -s sums ] || fail "a sum: $(cat sums)"
-	[ "$("$PERF_BPF" script -i data -F ip,sym | grep -cE 'short_sleep|long_sleep')" -ge 25 ] || fail "too few"
+	"$PERF_BPF" script -i data -F ip,sym >lines
+	[ $(($(grep -cE 'short_sleep|long_sleep' lines) + $(lost data))) -ge 33 ] || fail "$(cat lines)"
+}
+
+# --call-graph dwarf would not change these stacks.
+test_no_hint_at_dwarf() {
+	need
+	"$PERF_BPF" record -N --off-cpu --off-cpu-thresh 0 -e dummy -o data -- \
+		sh -c 'for i in 1 2 3 4 5 6 7 8 9 10 11 12; do sleep 0.01; done' 2>err || fail "$(cat err)"
+	! grep "frame pointers" err || fail "a hint"
+	"$PERF_BPF" report --stdio -i data >out 2>err
+	[ "$(grep -c offcpu-time out)" -ge 1 ] || fail "$(cat out)"
+	! grep "frame pointers" err || fail "a hint in report"
 }
 
 test_as_perf_reads_it() {
