@@ -126,11 +126,13 @@ test_run_trace_top() {
 	with_files $FILES "$PERF_BPF" trace -e getppid -p $pid -- bash ask.sh each >out 2>err || fail "trace: $(cat err)"
 	assert_equal "$(grep -c "pbt_many.*getppid()" err)" $((THREADS - 1))
 	bash ask.sh spin
+	rm -f out err # the shell in the background makes them only when it runs
 	exec_with_files $FILES "$PERF_BPF" top --stdio -d 0.2 -p $pid -e cpu-clock >out 2>err &
 	local top=$!
 	shows '%.*many_threads.*pbt_touch'
 	kill -INT $top
 	wait $top || true
+	rm -f out err
 	exec_with_files $FILES "$PERF_BPF" top --stdio -d 0.2 -p $pid -e syscalls:sys_enter_getppid -n >out 2>err &
 	top=$!
 	shows '# perf-bpf top: '
@@ -143,11 +145,12 @@ test_run_trace_top() {
 
 # shows REGEX: top comes to it
 shows() {
-	(soon has_or_ended "$1") && grep -q "$1" out || fail "no '$1': $(head -c 2000 err; tail -n 40 out)"
+	soon has_or_ended "$1"
+	grep -q "$1" out || fail "no '$1': $(head -c 2000 err; tail -n 40 out)"
 }
 
 has_or_ended() {
-	grep -q "$1" out || ! kill -0 $top
+	grep -qs "$1" out || ! kill -0 $top
 }
 
 # Where samples of all tasks are not allowed, the limit is told before anything is begun.
