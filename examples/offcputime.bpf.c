@@ -40,7 +40,8 @@ int BPF_PROG(offcputime_switch, bool preempt, struct task_struct *prev, struct t
 	__u64 now = bpf_ktime_get_ns();
 	__u32 tid = BPF_CORE_READ(prev, pid);
 
-	if (tid && perf_bpf_wanted()) {
+	/* a task that has ended does not wait, and another may get its id */
+	if (tid && perf_bpf_wanted() && !BPF_CORE_READ(prev, exit_state)) {
 		struct offcputime_wait wait = {.since = now};
 
 		perf_bpf_stack_here(ctx, off_cpu, &wait.key);

@@ -62,6 +62,7 @@ struct task_struct {
 	pid_t tgid;
 	char comm[16];
 	unsigned int flags;
+	int exit_state;
 	struct task_struct *real_parent;
 	struct mm_struct *mm;
 };

@@ -570,6 +570,15 @@ assert any(f['name'].endswith('nanosleep') for s in waits for f in s['frames'] i
 assert not any(f['name'].startswith('bpf_') for s in waits for f in s['frames'])"
 }
 
+# What has ended does not wait: it takes no room, and whoever gets its id does not inherit the time.
+test_what_has_ended_does_not_wait() {
+	cp /bin/true pbt_short
+	"$PERF_BPF" run offcputime --comm pbt_short --map-entries waiting=64 -- \
+		bash -c 'for i in {1..200}; do ./pbt_short; done' >out 2>err || fail "$(cat err)"
+	! grep waiting err || fail "there is no room"
+	grep -q pbt_short out || fail "$(head -20 out)"
+}
+
 # Two processes wait at one time, and there is room for one: what is missing is told.
 test_what_is_kept_between_events_may_not_fit() {
 	cat >pbt_waits.c <<-'END'
