@@ -324,8 +324,16 @@ static void add_func_tables(struct firefox *f)
 	jw_end(w);
 }
 
+/* Whether periods are nanoseconds on a CPU. */
+static bool is_cpu_time(const struct perf_event_attr *attr)
+{
+	return attr->type == PERF_TYPE_SOFTWARE && (attr->config == PERF_COUNT_SW_CPU_CLOCK ||
+						    attr->config == PERF_COUNT_SW_TASK_CLOCK);
+}
+
 static void add_samples(struct firefox *f, const struct row *row)
 {
+	const struct session_event *event = session_event(f->t->opts.session, row->event);
 	struct json_writer *w = &f->w;
 	const size_t n = row->samples.n;
 
@@ -337,6 +345,9 @@ static void add_samples(struct firefox *f, const struct row *row)
 		row_or_null(w, stack == NO_STACK ? 0 : f->stack_rows[stack]);
 	});
 	COLUMN("time", n, add_float(w, NULL, ms_of(f, row->samples.v[i]->time)));
+	/* the time on a CPU since the sample before */
+	if (is_cpu_time(&event->attr))
+		COLUMN("threadCPUDelta", n, jw_u64(w, NULL, row->samples.v[i]->period));
 	jw_null(w, "weight");
 	jw_text(w, "weightType", "samples");
 	jw_end(w);
@@ -484,8 +495,7 @@ static double interval_of(const struct firefox *f)
 
 		if (attr->freq && attr->sample_freq)
 			return 1e3 / (double)attr->sample_freq;
-		if (attr->type == PERF_TYPE_SOFTWARE && (attr->config == PERF_COUNT_SW_CPU_CLOCK ||
-							 attr->config == PERF_COUNT_SW_TASK_CLOCK))
+		if (is_cpu_time(attr))
 			return (double)attr->sample_period / 1e6;
 	}
 	return 1;
@@ -508,6 +518,11 @@ static void add_meta(struct firefox *f)
 	jw_bool(w, "symbolicated", true);
 	jw_text(w, "platform", "Linux");
 	jw_text_if(w, "oscpu", header->osrelease);
+	jw_object(w, "sampleUnits");
+	jw_text(w, "time", "ms");
+	jw_text(w, "eventDelay", "ms");
+	jw_text(w, "threadCPUDelta", "ns");
+	jw_end(w);
 	jw_array(w, "categories");
 	add_category(w, "User", "yellow");
 	add_category(w, "Kernel", "orange");

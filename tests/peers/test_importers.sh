@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# Results of perf-bpf in other people's viewers: pprof-format, a decoder of pprof files, and speedscope,
-# a page, in a browser.
+# Results of perf-bpf in other people's viewers: pprof-format, a decoder of pprof files, speedscope, a
+# page, in a browser, and the Firefox profiler's own importer in its program for the command line.
+# (There is none of Perfetto's in a package: test_script_timeline.sh decodes those files.)
 . "$(dirname "$0")/../tap.sh"
 
 FILES=$(mktemp -d "${TMPDIR:-/tmp}/importers-of-perf-bpf.XXXXXX")
@@ -12,7 +13,9 @@ tests_end() {
 # The packages are fetched once.
 packages() {
 	local cache=${XDG_CACHE_HOME:-$HOME/.cache}/perf-bpf/peers/importers
-	local wanted="pprof-format@2.3.2 speedscope@1.25.0"
+	# profiler-cli needs a newer Node.js than Debian has
+	local wanted="pprof-format@2.3.2 speedscope@1.25.0 @firefox-devtools/profiler-cli@0.10.0"
+	wanted+=" node-linux-$(uname -m | sed 's/x86_64/x64/; s/aarch64/arm64/')@24.9.0"
 	command -v npm >/dev/null && command -v node >/dev/null || skip "Node.js and npm are not installed"
 	if [ "$(cat "$cache/complete" 2>/dev/null)" != "$wanted" ]; then
 		mkdir -p "$cache"
@@ -141,6 +144,64 @@ test_speedscope_loads_what_script_prints() {
 	recordings
 	"$PERF_BPF" script -i cpu.data >cpu.txt
 	shows cpu.txt cpu.txt "python3 tid:"
+}
+
+# profiler COMMAND...: of the session of this test
+profiler() {
+	HOME=$PWD "$NODE_PATH"/node-linux-*/bin/node "$NODE_PATH/@firefox-devtools/profiler-cli/dist/profiler-cli.js" \
+		"$@" --session pbt
+}
+
+# Each function has its samples, each thread its name, and each tracepoint its markers.
+test_firefox_profiler_loads_profiles() {
+	packages
+	recordings
+	cat >same.py <<-'END'
+		import collections, json, sys
+		name, path, text = sys.argv[1:]
+		want = [l for l in map(json.loads, open(path)) if l["type"] == "sample"]
+		items = list(map(json.loads, open(text).read().split("\0")[:-1]))
+		threads, markers, functions = items[0], items[1], items[2:]
+		# bytes that are not UTF-8 are replaced
+		text_of = lambda t: "".join(c for c in t if c.isascii())
+		assert threads["totalThreadCount"] == len({s["tid"] for s in want}), threads
+		assert {t["tid"] for t in threads["threads"]} == {s["tid"] for s in want}
+		names = {s["tid"]: text_of(s["comm"]) for s in want}
+		for t in threads["threads"]:
+		    assert text_of(t["name"]) in {text_of(s["comm"]) for s in want if s["tid"] == t["tid"]}, t
+		if name != "cpu":
+		    got = collections.Counter((m["name"], m["data"]["cpu"], m["hasStack"]) for m in markers["markers"])
+		    assert got == collections.Counter((s["event"], s["cpu"], bool(s.get("chain"))) for s in want), got
+		    sys.exit()
+		# the first sample of a thread has none before it that its time could have begun at
+		later = [s for i, s in enumerate(want) if s["tid"] in {w["tid"] for w in want[:i]}]
+		cpu_ms, got_ms = sum(s["period"] for s in later) / 1e6, sum(t["cpuMs"] for t in threads["threads"])
+		assert abs(got_ms - cpu_ms) < 0.01 * cpu_ms, (got_ms, cpu_ms)
+		leaf = lambda s: (s["chain"][0] if s.get("chain") else s).get("sym")
+		got, total = collections.Counter(), 0
+		for f in functions:
+		    for r in f["functions"]:
+		        got[r["name"]] += r["selfSamples"]
+		        total += r["selfSamples"]
+		assert total == len(want) > 20, (total, len(want))
+		for sym, n in collections.Counter(filter(None, map(leaf, want))).items():
+		    assert got[sym] == n, (sym, n, got[sym])
+	END
+	trap 'profiler stop >log 2>&1 || :' EXIT
+	for name in cpu calls switches; do
+		"$PERF_BPF" script -i $name.data --firefox $name.profile.json
+		"$PERF_BPF" script -i $name.data --json >$name.json
+		profiler load $name.profile.json >log 2>&1 || fail "$name: $(cat log)"
+		{
+			profiler thread list --json --limit 0 && printf '\0'
+			profiler profile markers --json --limit 0 && printf '\0'
+			[ $name != cpu ] || for i in $(seq 0 $(($(python3 -c 'import json; print(len(json.load(open("cpu.profile.json"))["threads"]))') - 1))); do
+				profiler thread functions --thread "t-$i" --include-idle --limit 0 --json && printf '\0'
+			done
+		} >got 2>err || fail "$name: $(cat err)"
+		profiler stop >log 2>&1 || :
+		python3 same.py $name $name.json got || fail "$name differs"
+	done
 }
 
 run_tests
