@@ -15,11 +15,30 @@ static const char *socket_path(void)
 	return path && *path ? path : DELEGATE_SOCKET;
 }
 
-bool is_delegated(const struct error *err)
+static bool lacks_privileges(const struct error *err)
 {
 	return err && (err->code == EPERM || err->code == EACCES) &&
-	       sys_caps_missing(NULL, SYS_CAP(SYS_CAP_BPF) | SYS_CAP(SYS_CAP_PERFMON)) &&
-	       access(socket_path(), F_OK) == 0;
+	       sys_caps_missing(NULL, SYS_CAP(SYS_CAP_BPF) | SYS_CAP(SYS_CAP_PERFMON));
+}
+
+bool is_delegated(const struct error *err)
+{
+	return lacks_privileges(err) && access(socket_path(), F_OK) == 0;
+}
+
+struct error *delegated_advise(struct error *err)
+{
+	if (!lacks_privileges(err) || !geteuid() || sys_in_user_namespace(NULL) ||
+	    access(socket_path(), F_OK) == 0)
+		return err;
+	char *hint = text_format("%s%sask root to approve the program: man perf-bpf-approve",
+				 err->hint ? err->hint : "", err->hint ? "; or " : "");
+
+	if (hint) {
+		free(err->hint);
+		err->hint = hint;
+	}
+	return err;
 }
 
 struct error *delegated_open(struct delegated *d, enum delegate_command command, const void *image,

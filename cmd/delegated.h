@@ -29,6 +29,8 @@ struct delegated {
 /* Whether err is a lack of privileges, and there is a service to ask. */
 bool is_delegated(const struct error *err);
 
+/* Adds to the hint of such an error how root can allow it, if there is no service to ask. */
+struct error *delegated_advise(struct error *err);
 /* delegate_client_open() for the last part of path; the log has the limits of the approval. */
 struct error *delegated_open(struct delegated *d, enum delegate_command command, const void *image,
 			     size_t size, const char *path, const struct trace_request *trace);

@@ -810,7 +810,10 @@ int cmd_record(int argc, char **argv)
 		vec_deinit(&args.list);
 		return 0;
 	}
-	if (rec && is_delegated(err) && !recording_result(rec)->started) {
+	const bool has_object = err && record_has_object(o);
+	if (has_object)
+		err = delegated_advise(err);
+	if (rec && has_object && is_delegated(err) && !recording_result(rec)->started) {
 		error_free(err);
 		recording_free(steal_ptr(rec));
 		err = record_delegated_new(o, &delegated, &rec);

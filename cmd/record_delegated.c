@@ -4,7 +4,26 @@
 #include <string.h>
 
 #include "lib/object/object.h"
+#include "perf/select/select.h"
 #include "work/bpf_file.h"
+
+bool record_has_object(const struct record_opts *o)
+{
+	for (size_t i = 0; i < o->n_args; i++) {
+		_cleanup_(select_list_deinit) struct select_list list = {0};
+		const struct select_item *item;
+
+		if (o->args[i].kind == RECORD_OBJECT)
+			return true;
+		if (o->args[i].kind != RECORD_EVENTS)
+			continue;
+		error_free(select_parse(o->args[i].text, &list));
+		vec_for_each (item, &list.items)
+			if (item->kind == SELECT_OBJECT)
+				return true;
+	}
+	return false;
+}
 
 /* What the approval fixes. */
 static struct error *check_options(const struct record_opts *o)

@@ -13,6 +13,9 @@ struct record_delegated {
 	struct recording *rec;
 };
 
+/* Whether a BPF program is among what is recorded: all else is not the service's. */
+bool record_has_object(const struct record_opts *o);
+
 /* As recording_new(), for recording_run(); o is changed and borrowed, so is d. */
 struct error *record_delegated_new(struct record_opts *o, struct record_delegated *d,
 				   struct recording **rec);

@@ -381,6 +381,7 @@ int cmd_run(int argc, char **argv)
 			error_free(err);
 			err = run_delegated_new(o, &delegated, &run);
 		}
+		err = delegated_advise(err);
 	}
 	if (!err)
 		err = run_output_check(&args.output, run);

@@ -583,7 +583,7 @@ static struct error *open_run(struct trace_args *args, struct trace_delegated *d
 	struct error *err = trace_run_new(&args->opts, run);
 
 	if (!is_delegated(err))
-		return err;
+		return delegated_advise(err);
 	error_free(err);
 	if (args->dump_map)
 		return error_usage("--dump-map cannot be used without privileges: the service "

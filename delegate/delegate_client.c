@@ -32,7 +32,8 @@ static struct error *connect_to(const char *path, int *fd)
 
 	TRY(delegate_socket_new(path, &address, &got));
 	if (connect(got, (const struct sockaddr *)&address, sizeof(address)))
-		return error_errno(errno, "cannot connect to %s", path);
+		return error_hint(error_errno(errno, "cannot connect to %s", path),
+				  "ask root to start the service: systemctl start perf-bpf.socket");
 	TRY(check_service(got, path));
 	*fd = steal_fd(&got);
 	return NULL;

@@ -29,12 +29,12 @@ static int highest_paranoid(const struct open_refusal *r)
 		return -1;
 	if (r->attempt->pid == -1)
 		return 0;
-	if (!r->attr->exclude_kernel)
+	if (!r->attr->exclude_kernel || r->attr->sample_type & PERF_SAMPLE_PHYS_ADDR)
 		return 1;
 	return 2;
 }
 
-static const char *asked_for(int highest)
+static const char *asked_for(const struct open_refusal *r, int highest)
 {
 	switch (highest) {
 	case -1:
@@ -42,7 +42,8 @@ static const char *asked_for(int highest)
 	case 0:
 		return "recording whole CPUs";
 	case 1:
-		return "recording the kernel";
+		return r->attr->exclude_kernel ? "recording physical addresses"
+					       : "recording the kernel";
 	default:
 		return "recording processes";
 	}
@@ -97,6 +98,12 @@ static struct error *explain_permission(const struct open_refusal *r)
 				  "/proc/sys/kernel/perf_event_paranoid does not exist: the kernel "
 				  "may be built without perf events");
 	if (sys_caps_missing(r->roots, SYS_CAP(SYS_CAP_PERFMON))) {
+		if (r->attr->namespaces)
+			return sys_hint_caps(error_new(r->err,
+						       "not allowed to open %s: recording "
+						       "namespaces needs CAP_PERFMON",
+						       r->event),
+					     r->roots, SYS_CAP(SYS_CAP_PERFMON), NULL);
 		if (r->err == EACCES && r->attempt->pid > 0 && paranoid <= highest)
 			return error_hint(error_new(r->err,
 						    "not allowed to open %s: process %d belongs to "
@@ -107,7 +114,7 @@ static struct error *explain_permission(const struct open_refusal *r)
 			r->err,
 			"not allowed to open %s: %s needs kernel.perf_event_paranoid of %d or "
 			"less, but it is %d",
-			r->event, asked_for(highest), highest, paranoid);
+			r->event, asked_for(r, highest), highest, paranoid);
 		_cleanup_free_ char *way =
 			text_format("type: sysctl kernel.perf_event_paranoid=%d", highest);
 		return sys_hint_caps(err, r->roots, SYS_CAP(SYS_CAP_PERFMON), way);

@@ -182,6 +182,28 @@ test_recording_is_refused() {
 	assert_contains err "it does not call perf_bpf_wanted()"
 }
 
+# The service has programs only: all else is refused for its own reason, as without a service.
+test_recording_without_a_program() {
+	local paranoid
+	begin
+	paranoid=$(cat /proc/sys/kernel/perf_event_paranoid)
+	while IFS='|' read -r reason options; do
+		[ -n "$options" ] || continue
+		# shellcheck disable=SC2086
+		expect_status 1 as $NOBODY ./perf-bpf record -o home/data $options -- true
+		assert_contains err "$reason"
+		! grep -E 'No such file|at a time' err || fail "'$options'"
+	done <<-EOT
+		run as root or with CAP_BPF and CAP_PERFMON|--off-cpu
+		run as root or with CAP_BPF|-e probe:exec=$PWD/perf-bpf;main
+		belongs to another user|-e cpu-clock:u -p 1
+		$([ "$paranoid" -lt 2 ] || echo "run as root or with CAP_PERFMON|-e cpu-clock:k")
+		$([ "$paranoid" -lt 1 ] || echo "run as root or with CAP_PERFMON|-a")
+		$([ "$paranoid" -lt 1 ] || echo "run as root or with CAP_PERFMON|-a -e cpu-clock:u")
+	EOT
+	! grep refused service.log | grep -v 'no request' || fail "the service was asked"
+}
+
 # At its limits the service ends the recording, whose file is complete.
 test_a_recording_has_limits() {
 	begin

@@ -341,6 +341,56 @@ test_unreadable_tracefs() {
 	EOT
 }
 
+# What a user without any capability is told, who has no service either.
+test_no_capability_at_all() {
+	prepare
+	has attach.raw_tp || skip "the kernel has no raw tracepoints"
+	"$PERF_BPF" btf dump vmlinux --format=c >vmlinux.h
+	make_object raw raw_tp/sched_process_exec
+	export PERF_BPF_DELEGATE_SOCKET=$PWD/none
+	while read -r command; do
+		# shellcheck disable=SC2086
+		as_nobody "" ./perf-bpf $command >out 2>err && fail "'$command' worked"
+		blames_nobody "$command"
+		assert_contains err "run as root or with CAP_BPF and CAP_PERFMON"
+		assert_contains err "or ask root to approve the program: man perf-bpf-approve"
+	done <<-EOT
+		run runqlat -- true
+		trace -- true
+		trace -s -- true
+		record -o home/raw -e home/raw.bpf.o -- true
+	EOT
+	# nothing that could be approved
+	as_nobody "" ./perf-bpf record -o home/off --off-cpu -- true 2>err && fail "it was recorded"
+	assert_contains err "run as root or with CAP_BPF and CAP_PERFMON"
+	! grep -q approve err || fail "$(cat err)"
+	# a socket that nobody listens at
+	touch none
+	as_nobody "" ./perf-bpf run runqlat -- true 2>err && fail "it was run"
+	assert_contains err "systemctl start perf-bpf.socket"
+}
+
+# The kernel wants CAP_PERFMON for namespaces, whatever perf_event_paranoid is.
+test_namespaces_need_a_capability() {
+	prepare
+	[ "$(cat /proc/sys/kernel/perf_event_paranoid)" -le 2 ] || skip "users may not record"
+	as_nobody "" ./perf-bpf record --namespaces -o home/data -- true 2>err && fail "it was recorded"
+	assert_contains err "recording namespaces needs CAP_PERFMON"
+	! grep sysctl err || fail "another setting does not help"
+	as_nobody "" ./perf-bpf features perf.namespaces >out && fail "$(cat out)"
+	tr -s ' \n' ' ' <out >joined
+	assert_contains joined "recording namespaces needs CAP_PERFMON; run as root or with CAP_PERFMON"
+}
+
+# The longest hints are whole.
+test_hints_of_features_are_whole() {
+	prepare
+	tracefs_is_closed || skip "tracefs can be read by everybody"
+	as_nobody "" ./perf-bpf features host.tracefs >out && fail "$(cat out)"
+	tr -s ' \n' ' ' <out >joined
+	assert_contains joined "mount -o remount,gid=GROUP,mode=750 $(tracefs)"
+}
+
 # Root of a user namespace has all capabilities, which do not count for the kernel's BPF.
 test_root_of_a_user_namespace() {
 	prepare

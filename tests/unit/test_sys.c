@@ -328,7 +328,10 @@ static void refusals_for_lack_of_rights(void **state)
 	struct perf_event_attr clock = {.type = PERF_TYPE_SOFTWARE};
 	struct perf_event_attr user = {.type = PERF_TYPE_SOFTWARE, .exclude_kernel = 1};
 	struct perf_event_attr tp = {.type = PERF_TYPE_TRACEPOINT, .sample_type = PERF_SAMPLE_RAW};
+	struct perf_event_attr physical = user, named = user;
 
+	physical.sample_type = PERF_SAMPLE_PHYS_ADDR;
+	named.namespaces = 1;
 	assert_fails(explain(tree, &clock, "cpu-clock", -1, 0, -EACCES), EACCES,
 		     "not allowed to open cpu-clock: recording whole CPUs needs "
 		     "kernel.perf_event_paranoid of 0 or less, but it is 2",
@@ -344,6 +347,14 @@ static void refusals_for_lack_of_rights(void **state)
 		     "kernel.perf_event_paranoid of -1 or less, but it is 2",
 		     "run as root or with CAP_PERFMON, or type: sysctl "
 		     "kernel.perf_event_paranoid=-1");
+	assert_fails(explain(tree, &physical, "page-faults:u", 0, -1, -EACCES), EACCES,
+		     "not allowed to open page-faults:u: recording physical addresses needs "
+		     "kernel.perf_event_paranoid of 1 or less, but it is 2",
+		     "run as root or with CAP_PERFMON, or type: sysctl "
+		     "kernel.perf_event_paranoid=1");
+	assert_fails(explain(tree, &named, "dummy:u", 0, -1, -EACCES), EACCES,
+		     "not allowed to open dummy:u: recording namespaces needs CAP_PERFMON",
+		     "run as root or with CAP_PERFMON");
 	assert_fails(explain(tree, &user, "cpu-clock:u", 1, -1, -EACCES), EACCES,
 		     "not allowed to open cpu-clock:u: process 1 belongs to another user",
 		     "run perf-bpf as root or as that user");
