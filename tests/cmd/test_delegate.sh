@@ -252,6 +252,37 @@ test_rings_cannot_be_changed() {
 	soon loaded 0 pbd_ring
 }
 
+# has_mapping FILE DSO: a process has mapped it
+has_mapping() {
+	"$PERF_BPF" script -f -i "$1" --show-mmap-events 2>/dev/null | grep MMAP | grep -q "$2"
+}
+
+# What is mapped is recorded of the user's processes until they execute a set-user-ID program; of the
+# kernel's symbols there is nothing.
+test_what_is_mapped() {
+	begin
+	make_recorded pbd_mapped
+	approve home/pbd_mapped.bpf.o --for user:$NOBODY --command record >/dev/null
+	need_recording home/pbd_mapped.bpf.o
+	echo 'int main(void) { return 0; }' >mapped.c
+	gcc -o pbd_plain mapped.c
+	cp pbd_plain pbd_suid
+	chmod 4755 pbd_suid
+	# root's recording of the CPUs has all of that
+	expect_status 0 ./perf-bpf record -q -a -o data -e home/pbd_mapped.bpf.o -- \
+		setpriv --reuid $NOBODY --regid $NOBODY --clear-groups sh -c './pbd_suid; ./pbd_plain'
+	for name in /pbd_plain /pbd_suid kernel.kallsyms; do
+		has_mapping data $name || fail "$name is not in root's recording"
+	done
+	expect_status 0 as $NOBODY ./perf-bpf record -q -o home/data -e home/pbd_mapped.bpf.o -- \
+		sh -c './pbd_suid; ./pbd_plain'
+	has_mapping home/data /pbd_plain || fail "the user's program is not in the recording"
+	! has_mapping home/data /pbd_suid || fail "a set-user-ID program is in the recording"
+	! has_mapping home/data kernel.kallsyms || fail "the kernel is in the recording"
+	expect_status 0 "$PERF_BPF" script -f -i home/data --show-bpf-events
+	! grep -E 'KSYMBOL|BPF_EVENT' out || fail "symbols of BPF programs are in the recording"
+}
+
 # The pid of the process that connected is that of one of root's when the request comes.
 test_a_pid_that_is_used_again() {
 	local asks pid reuses status=0 reuse=0
@@ -598,6 +629,33 @@ test_sessions_are_limited() {
 hold_one() {
 	attack_begins "held.$1" holds home/object.o runqlat
 	grep -q holds "held.$1"
+}
+
+# hold_of UID: keeps a session of this user in the background; false: it was refused
+hold_of() {
+	(exec setpriv --reuid "$1" --regid "$1" --groups=$GROUP ./delegate_attacks \
+		"$PERF_BPF_DELEGATE_SOCKET" holds home/object.o runqlat >"held.$1" 2>&1) &
+	clients="${clients:-} $!"
+	soon grep -qE 'holds|refused' "held.$1"
+	grep -q holds "held.$1"
+}
+
+test_sessions_of_all_users_are_limited() {
+	local user
+	begin
+	approve runqlat --for user:$NOBODY >/dev/null
+	approve runqlat --for group:$GROUP >/dev/null
+	need_unprivileged_reading "$(object)" runqlat
+	for user in 1 2 3 4 5 6 7 8; do
+		for _ in 1 2 3 4; do
+			soon hold_of $((5000 + user))
+		done
+	done
+	expect_status 1 as $NOBODY ./perf-bpf run runqlat -- true
+	assert_contains err "too many sessions are running"
+	# one less
+	kill -KILL ${clients##* }
+	soon as $NOBODY ./perf-bpf run runqlat -- true >out 2>err
 }
 
 test_the_store_is_roots() {

@@ -248,20 +248,38 @@ test_what_the_user_could_not_trace() {
 		}
 	END
 	gcc -o named named.c
-	start() { # start NAME SETPRIV-OPTION...
+	start() { # start NAME SETPRIV-OPTION...: of the program $program
 		local name=$1
 		shift
-		(exec setpriv --reuid $NOBODY --clear-groups "$@" ./named "/nonexistent/$name") &
+		# by a shell: setpriv itself still has capabilities when it executes a program
+		(exec setpriv --reuid $NOBODY --clear-groups "$@" sh -c 'exec "$@"' sh ./$program "/nonexistent/$name") &
 		clients="${clients:-} $!"
-		soon grep -q named "/proc/$!/comm"
+		soon grep -q $program "/proc/$!/comm"
 	}
+	local program=named
 	start plain_name --regid $NOBODY
 	start group_name --regid $OTHER
 	start caps_name --regid $NOBODY --inh-caps +net_raw --ambient-caps +net_raw
+	# who may execute it, but not read it
+	install -m 711 named unread
+	program=unread
+	start unread_name --regid $NOBODY
+	program=capable
+	cp named capable
+	! setcap cap_net_raw=ep capable || start filecaps_name --regid $NOBODY
 	expect_status 0 as $NOBODY ./perf-bpf trace -a -e open,openat --max-events 5000 --log home/log
 	grep -q plain_name home/log || fail "the user's process is not seen"
 	! grep -q group_name home/log || fail "a process of another group is seen"
 	! grep -q caps_name home/log || fail "a process with a capability is seen"
+	! grep -q unread_name home/log || fail "a program that the user cannot read is seen"
+	# root sees their calls; of the first ones perhaps the end alone
+	for pid in $clients; do
+		./perf-bpf trace -p $pid -e open,openat --max-events 3000 --log roots 2>err || fail "$(cat err)"
+		cat roots >>seen
+	done
+	for name in plain_name group_name /caps_name unread_name; do
+		grep -q "$name" seen || fail "root does not see $name"
+	done
 }
 
 # The pid that the user named belongs to a process of root then.
@@ -393,6 +411,29 @@ are_gone() {
 	local id
 	for id; do
 		! ./perf-bpf prog list id "$id" >/dev/null 2>&1 || return 1
+	done
+}
+
+# The most that a session can have in the kernel's memory is small, whatever the user asks for.
+test_maps_are_limited() {
+	local mode
+	begin_trace
+	mkfifo wait
+	chmod 666 wait
+	for mode in thread cgroup; do
+		as $NOBODY ./perf-bpf trace -s --summary-mode $mode --errno-summary -- \
+			sh -c 'echo ready; read -r line <wait' >ready 2>err &
+		reader=$!
+		exec 7<>wait
+		soon grep -q ready ready
+		sed -n 's/^max_entries:[[:space:]]*//p' "/proc/$(pgrep -P $service)"/fdinfo/* | sort -n >entries
+		# the ring, whose size is in bytes, is the largest
+		[ "$(grep -c . entries)" -gt 5 ] || fail "$(cat entries)"
+		assert_equal "$mode: $(awk '$1 > 16384' entries)" "$mode: "
+		echo end >&7
+		wait $reader || fail "$(cat err)"
+		exec 7>&-
+		soon no_session
 	done
 }
 
