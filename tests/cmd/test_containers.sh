@@ -429,7 +429,7 @@ test_ids_that_are_used_again() {
 		cat >use <<-'SH'
 			echo go >go
 			until grep -q done said; do
-				kill -0 $1
+				kill -0 $1 || grep -q done said # it may have ended since
 				sleep 0.02
 			done
 		SH
