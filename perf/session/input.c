@@ -23,7 +23,11 @@
 #define PIPE_CHUNK	 (256 << 10)
 #define UNPACK_CHUNK	 (256 << 10)
 #define UNPACK_CHUNK_MIN 4096
-/* Of records in memory that wait for the end of a round; a sane round is far smaller. */
+/*
+ * Of records that wait for the end of a round: their bytes that are in memory, and the runs that
+ * say where they are. A sane round is far smaller. In a file whose times go backwards, each record
+ * is a run and takes more memory than the record itself, and a few kilobytes of zstd are millions.
+ */
 #define OWNED_MAX (1ull << 30)
 
 struct unpack {
@@ -98,6 +102,20 @@ static void give_back(struct session *s, const struct chunk *chunk, uint32_t typ
 		read_ahead_give_back(&s->input, order_lowest(s, read_to));
 }
 
+/* Hands on all that waits if it takes too much memory. */
+static struct error *limit_waiting(struct session *s)
+{
+	if (s->input.owned + order_memory(&s->order) <= s->input.owned_max)
+		return NULL;
+	if (!s->input.owned_warned)
+		log_warn(s->log,
+			 "%s: more than %" PRIu64 " MiB of records wait for their turn: "
+			 "the order of time may suffer",
+			 input_name(s), s->input.owned_max >> 20);
+	s->input.owned_warned = true;
+	return order_flush(s);
+}
+
 /*
  * Takes whole records from [pos, end) of a chunk; *rest is where a cut one
  * begins, or end.
@@ -150,23 +168,15 @@ static struct error *scan(struct session *s, struct chunk *chunk, const uint8_t 
 				err = error_nomem();
 				break;
 			}
+			err = limit_waiting(s);
 		} else {
 			err = session_deliver(s, chunk, pos, h.size);
-			if (err)
-				break;
 		}
+		if (err)
+			break;
 		pos += h.size;
 	}
 	*rest = pos;
-	if (s->input.owned > s->input.owned_max && !err) {
-		if (!s->input.owned_warned)
-			log_warn(s->log,
-				 "%s: more than %" PRIu64 " MiB of records wait for their turn: "
-				 "the order of time may suffer",
-				 input_name(s), s->input.owned_max >> 20);
-		s->input.owned_warned = true;
-		err = order_flush(s);
-	}
 	return err;
 }
 

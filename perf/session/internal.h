@@ -159,6 +159,11 @@ struct time_order {
 	uint64_t next_flush;
 };
 void order_deinit(struct session *s, struct time_order *o);
+/* Of the runs that wait, not of the records in them. */
+static inline uint64_t order_memory(const struct time_order *o)
+{
+	return (uint64_t)o->runs.n * (sizeof(*o->runs.v) + sizeof(*o->heap.v));
+}
 bool order_queue(struct session *s, struct chunk *chunk, const uint8_t *rec, size_t size,
 		 uint64_t ts);
 /* FINISHED_ROUND: hands on what is no younger than the round before had. */
@@ -186,9 +191,9 @@ struct session_input {
 	const uint8_t *base;	      /* the mapped or slurped file */
 	size_t size;
 	bool mapped;
-	size_t dropped; /* bytes from base on that were given back to the system */
-	uint64_t owned; /* bytes of chunks in memory */
-	uint64_t owned_max;
+	size_t dropped;	    /* bytes from base on that were given back to the system */
+	uint64_t owned;	    /* bytes of chunks in memory */
+	uint64_t owned_max; /* of them and of the runs of records that wait */
 	bool owned_warned;
 	struct unpack *unpack;	  /* the zstd stream; NULL: none yet */
 	struct read_ahead *ahead; /* NULL: no thread */

@@ -20,7 +20,7 @@
  * where a recorder's rounds were not what they should be.
  *
  * In the worst case, a file sorted backwards, every record is a run: 48 bytes
- * each, and O(log n) time, still.
+ * each, and O(log n) time, still. Runs count in the limit of what may wait.
  */
 #include "perf/session/internal.h"
 

@@ -13,7 +13,7 @@
 
 #include "lib/base/vec.h"
 #include "lib/sys/thread.h"
-#include "perf/session/session.h"
+#include "perf/session/internal.h"
 #include "tests/unit/image.h"
 #include "tests/unit/memfile.h"
 
@@ -443,6 +443,47 @@ static void ties_keep_the_order_of_the_file(void **state)
 			  "my-clock :1 1/1 20 -+0\n"
 			  "my-clock :1 1/1 20 -+0\n"
 			  "page-faults:uhp :2 2/2 20 -+0\n");
+}
+
+enum {
+	BACKWARDS = 5000,
+	MOST_RUNS = 100,
+};
+
+static void fill_backwards(struct image *im)
+{
+	for (unsigned int i = 0; i < BACKWARDS; i++)
+		image_sample(im, 11, 1, 1, 10000 - i, 0);
+}
+
+/* Each record is a run. They are handed on when they are too many. */
+static void runs_are_limited(void **state)
+{
+	for (unsigned int i = 0; i < 2; i++) {
+		int warnings = 0;
+		const struct log log = {LOG_WARN, count_warning, &warnings};
+		const struct session_opts opts = {.sz = sizeof(opts), .log = &log};
+		_cleanup_(session_freep) struct session *s = NULL;
+		struct seen seen = seen_new();
+		struct image im = {0};
+
+		seen.tool.ctx = &seen;
+		seen.quiet = true;
+		image_file(&im, fill_backwards);
+		struct memfile f = memfile_new(im.sb.str, im.sb.len);
+		assert_null(session_open(f.path, &opts, &s));
+		if (i)
+			s->input.owned_max =
+				MOST_RUNS * order_memory(&(struct time_order){.runs.n = 1});
+		assert_null(session_process(s, &seen.tool));
+		assert_int_equal(seen.times.n, BACKWARDS);
+		/* The earliest of all, or of the first that are too many. */
+		assert_int_equal(seen.times.v[0], i ? 10000 - MOST_RUNS : 10001 - BACKWARDS);
+		assert_int_equal(warnings, i);
+		close(f.fd);
+		seen_deinit(&seen);
+		strbuf_deinit(&im.sb);
+	}
 }
 
 static void fill_two_packed(struct image *im)
@@ -901,6 +942,7 @@ int main(void)
 		cmocka_unit_test(overlapping_maps_cut_each_other),
 		cmocka_unit_test(rounds_are_merged_as_a_sorted_list_would_be),
 		cmocka_unit_test(ties_keep_the_order_of_the_file),
+		cmocka_unit_test(runs_are_limited),
 		cmocka_unit_test(packed_records_may_be_cut_between_frames),
 		cmocka_unit_test(unordered_is_the_order_of_the_file),
 		cmocka_unit_test(kernel_modules_and_bpf_programs_are_found),
