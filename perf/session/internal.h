@@ -277,7 +277,7 @@ struct session {
 	uint64_t branch_chain_room;
 	struct session_losses losses;
 	VEC(struct record_ledger) ledger;
-	uint64_t n_unknown_id, n_damaged, n_compressed, n_compressed2;
+	uint64_t n_unknown_id, n_unknown_type, n_damaged, n_compressed, n_compressed2;
 	bool cut_off; /* the last record is not whole */
 };
 

@@ -472,10 +472,25 @@ static void record_fill(struct session *s, const struct chunk *chunk, const uint
 	record_header_peek(&r->body, &r->header);
 }
 
+/* A later kernel or perf may write records that this program does not know. */
+static void count_unknown(struct session *s)
+{
+	const uint32_t type = s->rec.header.type;
+
+	if (type < RECORD_HEADER_ATTR ? type && type < PERF_RECORD_MAX : type < RECORD_MAX)
+		return;
+	if (!s->n_unknown_type++)
+		log_warn(s->log,
+			 "%s: offset 0x%" PRIx64 ": a record of the unknown type %" PRIu32
+			 "; skipping it",
+			 s->path, s->rec.file_offset, type);
+}
+
 struct error *session_deliver(struct session *s, const struct chunk *chunk, const uint8_t *rec,
 			      size_t size)
 {
 	record_fill(s, chunk, rec, size);
+	count_unknown(s);
 	if (s->rec.header.type == PERF_RECORD_SAMPLE)
 		return deliver_sample(s, chunk, rec, size);
 	return deliver_other(s, rec, size);
@@ -634,6 +649,7 @@ struct error *session_user_record(struct session *s, struct chunk *chunk, const 
 	struct error *err = NULL;
 
 	record_fill(s, chunk, rec, size);
+	count_unknown(s);
 	/* The end of a round changes nothing, and there are many. */
 	if (s->tool->other || s->rec.header.type != RECORD_FINISHED_ROUND)
 		TRY(settle(s));
@@ -835,6 +851,11 @@ static struct error *check_skipped(const struct session *s, const char *name)
 	else if (s->n_unknown_id)
 		err = error_new(EBADMSG, "samples of unknown events were skipped: %" PRIu64,
 				s->n_unknown_id);
+	else if (s->n_unknown_type)
+		err = error_hint(error_new(EBADMSG,
+					   "records of unknown types were skipped: %" PRIu64,
+					   s->n_unknown_type),
+				 "a later version of perf or of the kernel may have written them");
 	else
 		return NULL;
 	error_at(err, "%s", name);

@@ -115,6 +115,44 @@ static void header_and_records_of_both_byte_orders(void **state)
 			    "page-faults:uhp :101 100/101 3000 -+0\n");
 }
 
+static void fill_future(struct image *im)
+{
+	static const uint32_t types[] = {0, PERF_RECORD_MAX, 63, RECORD_MAX, 1u << 31};
+
+	for (size_t i = 0; i < ARRAY_SIZE(types); i++) {
+		const size_t at = image_begin(im, types[i], 0);
+
+		for (unsigned int n = 0; n < 4; n++)
+			image_u64(im, 500);
+		image_end(im, at);
+	}
+	image_end(im, image_begin(im, PERF_RECORD_AUX_OUTPUT_HW_ID, 0));
+	image_end(im, image_begin(im, RECORD_SCHEDSTAT_DOMAIN, 0));
+	fill_simple(im);
+}
+
+static void unknown_records_are_skipped_and_counted(void **state)
+{
+	for (int swap = 0; swap < 2; swap++) {
+		_cleanup_(session_freep) struct session *s = NULL;
+		struct seen seen = seen_new();
+		struct image im = {.swap = swap};
+
+		seen.tool.ctx = &seen;
+		image_file(&im, fill_future);
+		struct memfile f = memfile_new(im.sb.str, im.sb.len);
+		assert_null(session_open(f.path, NULL, &s));
+		assert_null(session_process(s, &seen.tool));
+		assert_int_equal(seen.samples, 3);
+		_cleanup_(error_freep) struct error *err = session_check_complete(s, f.path);
+		assert_non_null(err);
+		assert_string_equal(err->msg, "records of unknown types were skipped: 5");
+		close(f.fd);
+		seen_deinit(&seen);
+		strbuf_deinit(&im.sb);
+	}
+}
+
 static void header_features_are_decoded(void **state)
 {
 	for (int swap = 0; swap < 2; swap++) {
@@ -934,6 +972,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(header_and_records_of_both_byte_orders),
+		cmocka_unit_test(unknown_records_are_skipped_and_counted),
 		cmocka_unit_test(header_features_are_decoded),
 		cmocka_unit_test(threads_and_maps_follow_fork_exec_and_reuse),
 		cmocka_unit_test(builds_at_one_path_are_told_apart),
