@@ -47,6 +47,7 @@ enum {
 	OPT_NS,
 	OPT_DSOS,
 	OPT_UNWIND_STYLE,
+	OPT_MERGE_CALLCHAINS,
 	OPT_RELTIME,
 	OPT_DELTATIME,
 	OPT_STOP_BT,
@@ -110,6 +111,8 @@ static const struct argp_option options[] = {
 	 "Print the paths of the files of the kernel and its modules", 0},
 	{"unwind-style", OPT_UNWIND_STYLE, "STYLE", 0,
 	 "libdw or libunwind: accepted as perf has it, without effect", 0},
+	/* perf's default, which is what chains of the kernel are here, too */
+	{"merge-callchains", OPT_MERGE_CALLCHAINS, NULL, OPTION_HIDDEN, NULL, 0},
 	{"dump-raw-trace", 'D', NULL, 0, "Print every record with its bytes", 0},
 	{"verbose", 'v', NULL, 0, "Be verbose (-vv for debugging)", 0},
 	{0},
@@ -206,6 +209,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		if (err)
 			exit(cmd_fail(err));
 		o->script.python = o->writes_python = true;
+		return 0;
+	case OPT_MERGE_CALLCHAINS:
 		return 0;
 	case OPT_UNWIND_STYLE:
 		if (strcmp(arg, "libdw") && strcmp(arg, "libunwind"))

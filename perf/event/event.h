@@ -122,6 +122,12 @@ static inline uint16_t sample_ins_lat(const struct sample *sample)
 	return sample->has & PERF_SAMPLE_WEIGHT_STRUCT ? (uint16_t)(sample->weight >> 32) : 0;
 }
 
+/* The cycles from then until the instruction was retired, likewise; 0: unknown. */
+static inline uint16_t sample_retire_lat(const struct sample *sample)
+{
+	return sample->has & PERF_SAMPLE_WEIGHT_STRUCT ? (uint16_t)(sample->weight >> 48) : 0;
+}
+
 /*
  * Whether the sample's call chain is to be made from a copy of its stack (record --call-graph
  * dwarf) and the kernel gave none of it: it is known of no frame but its own.

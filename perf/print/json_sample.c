@@ -185,6 +185,8 @@ void print_sample_json(struct script_printer *p, const struct record *rec,
 		jw_u64(&w, "weight", sample_weight(sample));
 	if (fields & FIELD_INS_LAT && has & PERF_SAMPLE_WEIGHT_STRUCT)
 		jw_u64(&w, "ins_lat", sample_ins_lat(sample));
+	if (fields & FIELD_RETIRE_LAT && has & PERF_SAMPLE_WEIGHT_STRUCT)
+		jw_u64(&w, "retire_lat", sample_retire_lat(sample));
 	if (fields & FIELD_DATA_SRC && has & PERF_SAMPLE_DATA_SRC)
 		jw_address(&w, "data_src", sample->data_src);
 	if (fields & (FIELD_BRSTACK | FIELD_BRSTACKSYM | FIELD_BRSTACKOFF) &&

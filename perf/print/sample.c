@@ -47,6 +47,7 @@ static const struct {
 	{FIELD_ADDR, PERF_SAMPLE_ADDR, "address"},
 	{FIELD_WEIGHT, PERF_SAMPLE_WEIGHT_TYPE, "weight"},
 	{FIELD_INS_LAT, PERF_SAMPLE_WEIGHT_STRUCT, "latency"},
+	{FIELD_RETIRE_LAT, PERF_SAMPLE_WEIGHT_STRUCT, "latency"},
 	{FIELD_BRSTACK, PERF_SAMPLE_BRANCH_STACK, "branches"},
 	{FIELD_BRSTACKSYM, PERF_SAMPLE_BRANCH_STACK, "branches"},
 	{FIELD_BRSTACKOFF, PERF_SAMPLE_BRANCH_STACK, "branches"},
@@ -811,6 +812,8 @@ void print_sample(struct script_printer *p, const struct record *rec, const stru
 		add_int(out, (int64_t)sample_weight(sample), 16, ' ', false);
 	if (fields & FIELD_INS_LAT)
 		add_int(out, sample_ins_lat(sample), 16, ' ', false);
+	if (fields & FIELD_RETIRE_LAT)
+		add_int(out, sample_retire_lat(sample), 16, ' ', false);
 	if (fields & FIELD_IP)
 		add_ip(p, sample, thread, fields, out);
 	if (fields & FIELD_IREGS)

@@ -35,6 +35,7 @@ static const struct {
 	{"uregs", FIELD_UREGS},
 	{"weight", FIELD_WEIGHT},
 	{"ins_lat", FIELD_INS_LAT},
+	{"retire_lat", FIELD_RETIRE_LAT},
 	{"brstack", FIELD_BRSTACK},
 	{"brstacksym", FIELD_BRSTACKSYM},
 	{"brstackoff", FIELD_BRSTACKOFF},
