@@ -23,6 +23,7 @@ struct recording_opts {
 	const char *input; /* NULL: a pipe on standard input, else perf.data */
 	bool force;
 	const char *kallsyms, *vmlinux, *symfs;
+	bool ignore_vmlinux; /* of resolver_opts; set by the command */
 	bool no_demangle;
 	bool parameters;	   /* of C++ functions are shown; set by the command */
 	unsigned max_stack;	   /* 0: not given */

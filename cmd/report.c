@@ -29,6 +29,8 @@ struct report {
 	struct export_opts export;
 	struct chain_opts browser_chain;
 	enum { BRANCHES_OF_RECORDING, BRANCHES, NO_BRANCHES } branches;
+	struct annotator_opts code; /* raw, intel: of the browser */
+	bool no_source;
 	bool order_given, inverted, header, header_only, topology, dump, stats, tasks, mmaps,
 		threads, raw, stdio, tui;
 	struct read_counts counts;
@@ -67,6 +69,14 @@ enum {
 	OPT_PARALLELISM,
 	OPT_NO_BRANCH_STACK,
 	OPT_TOTAL_CYCLES,
+	OPT_MEM_MODE,
+	OPT_GROUP_SORT_IDX,
+	OPT_SOCKET_FILTER,
+	OPT_IGNORE_VMLINUX,
+	OPT_ASM_RAW,
+	OPT_SOURCE,
+	OPT_NO_SOURCE,
+	OPT_STDIO_COLOR,
 };
 
 static const struct argp_option options[] = {
@@ -106,6 +116,8 @@ static const struct argp_option options[] = {
 	 0},
 	{"no-branch-stack", OPT_NO_BRANCH_STACK, NULL, 0,
 	 "Count samples, also of a recording with branch stacks", 0},
+	{"mem-mode", OPT_MEM_MODE, NULL, 0,
+	 "Count accesses to memory by their weight, with keys of the data (record -d)", 0},
 	{"total-cycles", OPT_TOTAL_CYCLES, NULL, 0,
 	 "Print the cycles that were spent between branches, by the recorded branches", 0},
 	{"ns", OPT_NS, NULL, 0, "Show times with nine digits", 0},
@@ -132,6 +144,18 @@ static const struct argp_option options[] = {
 	 "groups, all events",
 	 0},
 	{"no-group", OPT_NO_GROUP, NULL, 0, "Show a table for each event of a group", 0},
+	{"group-sort-idx", OPT_GROUP_SORT_IDX, "N", 0,
+	 "Sort by the event N of a group, counted from 0", 0},
+	{"socket-filter", OPT_SOCKET_FILTER, "N", 0, "Only samples of the CPUs of socket N", 0},
+	{"ignore-vmlinux", OPT_IGNORE_VMLINUX, NULL, 0,
+	 "Do not look for the kernel's image: use its list of symbols", 0},
+	{"asm-raw", OPT_ASM_RAW, NULL, 0, "Show the bytes of each instruction in annotations", 0},
+	{"source", OPT_SOURCE, NULL, 0, "Show source lines in annotations (default)", 0},
+	{"no-source", OPT_NO_SOURCE, NULL, 0, "Do not show source lines in annotations", 0},
+	{"disassembler-style", 'M', "STYLE", 0,
+	 "Show x86 instructions in annotations as att (default) or intel", 0},
+	{"modules", 'm', NULL, OPTION_HIDDEN, NULL, 0}, /* they are always read */
+	{"stdio-color", OPT_STDIO_COLOR, "MODE", OPTION_HIDDEN, NULL, 0},
 	{"hierarchy", 'H', NULL, 0,
 	 "Show entries by the first sort key, below each of them entries by the second, and so on; "
 	 "keys in braces are one level: {comm,dso},sym",
@@ -189,6 +213,11 @@ static const struct option_member members[] = {
 	OPTION_SETS(OPT_MMAPS, struct report, mmaps),
 	OPTION_SETS('T', struct report, threads),
 	OPTION_SETS(OPT_TOTAL_CYCLES, struct report, sums.keys.blocks),
+	OPTION_SETS(OPT_IGNORE_VMLINUX, struct report, recording.ignore_vmlinux),
+	OPTION_SETS(OPT_ASM_RAW, struct report, code.raw),
+	OPTION_CLEARS(OPT_SOURCE, struct report, no_source),
+	OPTION_SETS(OPT_NO_SOURCE, struct report, no_source),
+	OPTION_SETS(OPT_MEM_MODE, struct report, sums.keys.accesses),
 	OPTION_SETS(OPT_LATENCY, struct report, sums.keys.prefer_latency),
 	OPTION_SETS(OPT_PARALLELISM, struct report, recording.filter.parallelism),
 	OPTION_SETS(OPT_NS, struct report, sums.nanoseconds),
@@ -285,6 +314,9 @@ static void check_options(struct argp_state *state, const struct report *rp)
 				     rp->sums.keys.hierarchy || rp->branches == NO_BRANCHES))
 		argp_error(state, "--total-cycles cannot be used with --folded, --html, --pprof, "
 				  "--hierarchy or --no-branch-stack");
+	if (rp->sums.keys.accesses && (rp->branches == BRANCHES || rp->sums.keys.blocks))
+		argp_error(state,
+			   "--mem-mode cannot be used with --branch-stack or --total-cycles");
 	if (rp->sums.keys.hierarchy && rp->sums.keys.fields)
 		argp_error(state, "--hierarchy and --fields cannot be used together");
 	if (is_text(rp))
@@ -295,6 +327,15 @@ static void check_options(struct argp_state *state, const struct report *rp)
 	if (rp->text.separator || rp->text.widths)
 		argp_error(state, "--field-separator and --column-widths cannot be used "
 				  "with --json, --csv or --folded");
+}
+
+static uint64_t small_number(struct argp_state *state, const char *option, const char *arg)
+{
+	uint64_t number;
+
+	if (!option_number(arg, UINT16_MAX, &number))
+		argp_error(state, "%s: '%s' is not a number", option, arg);
+	return number;
 }
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
@@ -327,6 +368,24 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 			err = error_usage("--percentage: '%s' is neither relative nor absolute",
 					  arg);
 		rp->sums.table.relative = arg[0] == 'r';
+		break;
+	case OPT_GROUP_SORT_IDX:
+		rp->sums.group_sort = (size_t)small_number(state, "--group-sort-idx", arg);
+		break;
+	case OPT_SOCKET_FILTER:
+		rp->sums.socket = (int32_t)small_number(state, "--socket-filter", arg);
+		rp->sums.has_socket = true;
+		rp->text.socket = arg;
+		break;
+	case 'M':
+		rp->code.intel = option_is_intel(state, arg);
+		break;
+	case 'm':
+		break;
+	case OPT_STDIO_COLOR:
+		if (strcmp(arg, "never") && strcmp(arg, "auto"))
+			err = error_hint(error_usage("--stdio-color: text has no colors"),
+					 "the browser has some: report --tui");
 		break;
 	case OPT_PRETTY:
 		if (strcmp(arg, "normal") && strcmp(arg, "raw"))
@@ -538,7 +597,9 @@ static struct error *annotator_of(struct report *rp, const struct opened_recordi
 		.sz = sizeof(opts),
 		.recording = r,
 		.groups = rp->sums.groups,
-		.source = true,
+		.source = !rp->no_source,
+		.raw = rp->code.raw,
+		.intel = rp->code.intel,
 		.places = true,
 	};
 
@@ -575,6 +636,8 @@ static bool counts_branches(const struct report *rp, const struct opened_recordi
 {
 	bool counts = data_has_feature(session_header(r->session), DATA_BRANCH_STACK);
 
+	if (rp->sums.keys.accesses)
+		return false;
 	if (rp->branches != BRANCHES_OF_RECORDING || rp->sums.keys.blocks)
 		return rp->branches == BRANCHES || rp->sums.keys.blocks;
 	for (size_t i = 0; i < session_n_events(r->session); i++)

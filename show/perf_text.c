@@ -80,8 +80,14 @@ static void add_head(const struct table_printer *p, const struct result *r, stru
 		    profile->is_leader ? "s" : "", r->name);
 	if (p->opts->times)
 		strbuf_addf(out, " (time slices: %s)", p->opts->times);
-	strbuf_addf(out, "\n# Event count (approx.): %s%" PRIu64 "\n#\n",
+	strbuf_addf(out, "\n# %s: %s%" PRIu64 "\n",
+		    profile->weights_by ? "Total weight " : "Event count (approx.)",
 		    totals.period == UINT64_MAX ? "at least " : "", totals.period);
+	if (profile->weights_by)
+		strbuf_addf(out, "# Sort order   : %s\n", profile->weights_by);
+	if (p->opts->socket)
+		strbuf_addf(out, "# Processor Socket: %s\n", p->opts->socket);
+	strbuf_adds(out, "#\n");
 }
 
 static struct error *add_table(const struct result *r, const struct perf_text_opts *opts,

@@ -150,8 +150,10 @@ struct result_profile {
 	const struct result_member *members; /* of the group, the leader first */
 	size_t n_members;		     /* 0: it is one event's */
 	bool is_leader;			     /* of a group, for perf's head */
-	bool relative;			     /* shares are of what is shown, else of all */
-	double least_percent;		     /* rows below are not shown */
+	/* The periods are weights of accesses to memory, with these keys; NULL: they are not. */
+	const char *weights_by;
+	bool relative;	      /* shares are of what is shown, else of all */
+	double least_percent; /* rows below are not shown */
 	/*
 	 * Of a hierarchy, where each row is followed by those below it: its levels, of which the
 	 * first is that of the columns that all have. 0: it is none.

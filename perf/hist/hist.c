@@ -537,8 +537,12 @@ static uint64_t stack_hash(const struct hist_stack *s, size_t n_values)
 				 s->numbers->code_page_size * 19 + s->numbers->parallelism * 23 +
 				 s->numbers->cgroup_ino * 29 + s->numbers->cgroup_dev * 31 +
 				 (uint64_t)(uint32_t)s->numbers->socket * 43);
+	if (s->numbers)
+		hash ^= hash_u64(s->numbers->retire_lat * 47 + s->numbers->transaction);
 	if (s->branch)
 		hash ^= hash_bytes(s->branch, sizeof(*s->branch));
+	if (s->access)
+		hash ^= hash_bytes(s->access, sizeof(*s->access));
 	for (size_t i = 0; i < n_values; i++)
 		if (s->values[i])
 			hash = hash_u64(hash ^ (uintptr_t)s->values[i]) + i;
@@ -554,6 +558,7 @@ static bool stack_equal(const struct hist_stack *a, const struct hist_stack *b, 
 	       a->filtered == b->filtered && a->cgroup == b->cgroup &&
 	       (!a->numbers || !memcmp(a->numbers, b->numbers, sizeof(*a->numbers))) &&
 	       (!a->branch || !memcmp(a->branch, b->branch, sizeof(*a->branch))) &&
+	       (!a->access || !memcmp(a->access, b->access, sizeof(*a->access))) &&
 	       (!a->values || !memcmp(a->values, b->values, n_values * sizeof(*a->values)));
 }
 
@@ -620,6 +625,15 @@ static bool keep_branch(struct hist *h, struct hist_stack *s)
 	return branch;
 }
 
+static bool keep_access(struct hist *h, struct hist_stack *s)
+{
+	struct hist_access *access = arena_alloc(&h->arena, sizeof(*access));
+
+	if (access)
+		s->access = memcpy(access, s->access, sizeof(*access));
+	return access;
+}
+
 struct error *hist_stack_add(struct hist *h, const struct hist_stack *s,
 			     const struct thread *thread, struct hist_stack **out)
 {
@@ -643,7 +657,8 @@ struct error *hist_stack_add(struct hist *h, const struct hist_stack *s,
 			known->weight.n = (double)s->n;
 			if (!keep_ips(h, known) || (s->values && !keep_values(h, known)) ||
 			    (s->numbers && !keep_numbers(h, known)) ||
-			    (s->branch && !keep_branch(h, known)))
+			    (s->branch && !keep_branch(h, known)) ||
+			    (s->access && !keep_access(h, known)))
 				return error_nomem();
 			*out = h->stack_slots[at] = *slot = known;
 			return NULL;
@@ -726,7 +741,8 @@ bool hist_has_numbers(const struct hist_spec *spec)
 
 	return has[HIST_ADDR] || has[HIST_DSO_SIZE] || has[HIST_LOCAL_WEIGHT] || has[HIST_WEIGHT] ||
 	       has[HIST_LOCAL_INS_LAT] || has[HIST_INS_LAT] || has[HIST_CODE_PAGE_SIZE] ||
-	       has[HIST_PARALLELISM] || has[HIST_CGROUP_ID] || has[HIST_SOCKET];
+	       has[HIST_PARALLELISM] || has[HIST_CGROUP_ID] || has[HIST_SOCKET] ||
+	       has[HIST_LOCAL_RETIRE_LAT] || has[HIST_RETIRE_LAT] || has[HIST_TRANSACTION];
 }
 
 static struct hist_numbers numbers_of(const struct hist_spec *spec, const struct sample *sample,
@@ -744,6 +760,10 @@ static struct hist_numbers numbers_of(const struct hist_spec *spec, const struct
 		n.weight = sample_weight(sample);
 	if (has[HIST_LOCAL_INS_LAT] || has[HIST_INS_LAT])
 		n.ins_lat = sample_ins_lat(sample);
+	if (has[HIST_LOCAL_RETIRE_LAT] || has[HIST_RETIRE_LAT])
+		n.retire_lat = sample_retire_lat(sample);
+	if (has[HIST_TRANSACTION])
+		n.transaction = sample->transaction;
 	if (has[HIST_CODE_PAGE_SIZE])
 		n.code_page_size = sample->code_page_size;
 	if (has[HIST_PARALLELISM])
@@ -873,6 +893,12 @@ struct error *hist_stack_make(struct hist *h, const struct sample *sample,
 
 	if (!s->comm || !s->leaf)
 		return error_nomem();
+	if (spec->accesses) {
+		TRY(hist_access_make(h, sample, thread, &parts->access));
+		s->access = &parts->access;
+		s->period = max_of(sample_weight(sample), (uint64_t)1);
+		s->latency = hist_latency_of(s->period, context->parallelism);
+	}
 	/* perf counts within the image of a BPF program. */
 	s->ip = leaf->map && leaf->map->dso->kind == DSO_BPF ? leaf->addr - leaf->map->start
 							     : leaf->dso_addr;

@@ -67,6 +67,9 @@ enum hist_field {
 	HIST_SOCKET,
 	HIST_CGROUP_ID,
 	HIST_PARALLELISM,
+	HIST_TRANSACTION,
+	HIST_LOCAL_RETIRE_LAT,
+	HIST_RETIRE_LAT,
 	/* Of a branch before a sample: spec.branches. */
 	HIST_DSO_FROM,
 	HIST_DSO_TO,
@@ -81,6 +84,18 @@ enum hist_field {
 	HIST_IPC_LBR, /* as HIST_IPC_NULL */
 	HIST_ADDR_FROM,
 	HIST_ADDR_TO,
+	/* Of a sample's access to memory: spec.accesses. */
+	HIST_SYMBOL_DADDR,
+	HIST_DSO_DADDR,
+	HIST_LOCKED,
+	HIST_TLB,
+	HIST_MEM,
+	HIST_SNOOP,
+	HIST_DCACHELINE,
+	HIST_SYMBOL_IADDR,
+	HIST_PHYS_DADDR,
+	HIST_DATA_PAGE_SIZE,
+	HIST_BLOCKED,
 	/* Fields of tracepoints by name, as many as there are in the keys: spec.dynamic[]. */
 	HIST_DYNAMIC,
 	HIST_N_FIELDS = HIST_DYNAMIC + 8,
@@ -125,6 +140,7 @@ struct hist_spec_opts {
 	bool hierarchy; /* entries of the first key, below each those of the second, and so on */
 	bool branches;	/* hist_add_branches() will be called: more keys, other default ones */
 	bool blocks;	/* likewise, and hist_block_results() */
+	bool accesses;	/* more keys, other default ones; the periods are weights */
 	/*
 	 * Whether some event has this field; NULL: none has any. each_field offers
 	 * the names of all fields, for hints; they live as long as field_ctx.
@@ -159,12 +175,17 @@ struct hist_spec {
 	bool hierarchy;
 	bool branches;	      /* of samples are counted, not samples; not of a live session */
 	bool blocks;	      /* that end with them are counted, too */
+	bool accesses;	      /* to memory: a sample counts as much as its weight */
 	bool no_block_starts; /* not all branches were recorded */
 	/*
 	 * Of a hierarchy: keys of the same number are one level; which number it is says nothing.
 	 * Those that share it with the first key, as measures do, are shown on all levels.
 	 */
 	int8_t level[HIST_N_FIELDS];
+	/* Of accesses: the keys as they were written, and those that are added to them. Borrowed.
+	 */
+	const char *order, *more_order;
+	size_t group_sort; /* the member of a group whose measures entries are sorted by */
 	bool as_collected; /* entries stay in the order of the sort keys */
 	bool children;
 	bool says_self;	    /* the overhead's title is Self */
@@ -253,12 +274,25 @@ struct hist_branch {
 	bool mispredicted, predicted, in_transaction, aborts;
 };
 
+/* A sample's access to memory, without what no key needs. Equal ones are equal in all bytes. */
+struct hist_access {
+	struct hist_branch_end data, code;
+	uint64_t data_src, phys_addr, data_page_size;
+	/* Of the cache line: its address in the DSO, whose it is, and perf's letter for it. */
+	uint64_t line;
+	int32_t pid; /* 0: it is not of one process alone */
+	uint8_t cpumode;
+	char line_level;
+};
+
 /* What samples have for keys that are numbers; 0 where it is not a key. */
 struct hist_numbers {
 	uint64_t addr; /* of the instruction, in the process */
 	uint64_t dso_size;
 	uint64_t weight;
-	uint64_t ins_lat; /* cycles */
+	uint64_t ins_lat;    /* cycles */
+	uint64_t retire_lat; /* likewise */
+	uint64_t transaction;
 	uint64_t code_page_size;
 	uint64_t parallelism;
 	uint64_t cgroup_dev, cgroup_ino; /* of the namespace of cgroups */
@@ -284,6 +318,7 @@ struct hist_entry {
 	uint64_t time;			    /* rounded down to the quantum */
 	const struct hist_numbers *numbers; /* NULL: none is a key */
 	const struct hist_branch *branch;   /* of spec.branches; NULL: without */
+	const struct hist_access *access;   /* of spec.accesses; NULL: without */
 	const char *trace;
 	const struct session_cgroup *cgroup;	/* NULL: not recorded */
 	const struct hist_value *const *values; /* of the dynamic keys; NULL: none */

@@ -32,10 +32,14 @@ void hist_branch_cache_free(struct branch_cache *cache)
 	free(cache);
 }
 
-/* Where an end lies, with both addresses; frame NULL: no memory. */
-static struct hist_branch_end find_end(struct hist *h, const struct thread *thread, uint64_t addr)
+struct hist_branch_end hist_find_end(struct hist *h, const struct thread *thread, uint64_t addr)
 {
 	struct location loc;
+
+	if (!h->branch_cache)
+		h->branch_cache = calloc(1, sizeof(*h->branch_cache));
+	if (!h->branch_cache)
+		return (struct hist_branch_end){0};
 	const struct map *map = resolver_find_map(h->resolver, thread, PERF_RECORD_MISC_USER, addr);
 
 	loc.cpumode = PERF_RECORD_MISC_USER;
@@ -124,10 +128,6 @@ struct error *hist_add_branches(struct hist *h, const struct sample *sample,
 
 	if (!n)
 		return NULL;
-	if (!h->branch_cache)
-		h->branch_cache = calloc(1, sizeof(*h->branch_cache));
-	if (!h->branch_cache)
-		return error_nomem();
 	TRY(hist_stack_make(h, sample, event, thread, leaf, context, &parts, &s));
 	s.filtered = filtered;
 	s.period = 1;
@@ -139,8 +139,8 @@ struct error *hist_add_branches(struct hist *h, const struct sample *sample,
 		struct hist_branch branch;
 
 		memset(&branch, 0, sizeof(branch)); /* with what is between the members */
-		branch.from = find_end(h, thread, of.from);
-		branch.to = find_end(h, thread, of.to);
+		branch.from = hist_find_end(h, thread, of.from);
+		branch.to = hist_find_end(h, thread, of.to);
 		if (!branch.from.frame || !branch.to.frame)
 			return error_nomem();
 		if (counts_blocks && i)

@@ -143,6 +143,13 @@ static size_t entry_words(struct hist *h, const struct hist_entry *he, uint64_t 
 		case HIST_PARALLELISM:
 			words[n++] = he->numbers->parallelism;
 			break;
+		case HIST_TRANSACTION:
+			words[n++] = he->numbers->transaction;
+			break;
+		case HIST_LOCAL_RETIRE_LAT:
+		case HIST_RETIRE_LAT:
+			words[n++] = he->numbers->retire_lat;
+			break;
 		case HIST_CGROUP_ID:
 			words[n++] = he->numbers->cgroup_dev;
 			words[n++] = he->numbers->cgroup_ino;
@@ -200,6 +207,8 @@ static size_t entry_words(struct hist *h, const struct hist_entry *he, uint64_t 
 			words[n++] = (uintptr_t)hist_cgroup_text(he->cgroup, spec->sort[i]);
 			break;
 		default:
+			if (he->access && hist_is_of_accesses(spec->sort[i]))
+				n += hist_access_words(spec->sort[i], he->access, words + n);
 			if (spec->sort[i] >= HIST_DYNAMIC)
 				words[n++] = (uintptr_t)hist_entry_value(he, spec->sort[i] -
 										     HIST_DYNAMIC);
@@ -445,6 +454,7 @@ static struct error *stack_finish(struct hist *h, struct hist_stack *s, uint64_t
 		.values = s->values,
 		.numbers = s->numbers,
 		.branch = s->branch,
+		.access = s->access,
 		.filtered = s->filtered || hides_stack(&h->spec->zoom, s),
 	};
 

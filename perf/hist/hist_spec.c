@@ -49,6 +49,11 @@ static const struct {
 	{"ins_lat", HIST_INS_LAT},
 	{"addr", HIST_ADDR},
 	{"parallelism", HIST_PARALLELISM},
+	{"transaction", HIST_TRANSACTION},
+	{"local_retire_lat", HIST_LOCAL_RETIRE_LAT},
+	{"retire_lat", HIST_RETIRE_LAT},
+	{"local_p_stage_cyc", HIST_LOCAL_RETIRE_LAT}, /* perf has both names */
+	{"p_stage_cyc", HIST_RETIRE_LAT},
 	{"dso_from", HIST_DSO_FROM},
 	{"dso_to", HIST_DSO_TO},
 	{"symbol_from", HIST_SYMBOL_FROM},
@@ -62,6 +67,17 @@ static const struct {
 	{"ipc_lbr", HIST_IPC_LBR},
 	{"addr_from", HIST_ADDR_FROM},
 	{"addr_to", HIST_ADDR_TO},
+	{"symbol_daddr", HIST_SYMBOL_DADDR},
+	{"dso_daddr", HIST_DSO_DADDR},
+	{"locked", HIST_LOCKED},
+	{"tlb", HIST_TLB},
+	{"mem", HIST_MEM},
+	{"snoop", HIST_SNOOP},
+	{"dcacheline", HIST_DCACHELINE},
+	{"symbol_iaddr", HIST_SYMBOL_IADDR},
+	{"phys_daddr", HIST_PHYS_DADDR},
+	{"data_page_size", HIST_DATA_PAGE_SIZE},
+	{"blocked", HIST_BLOCKED},
 	{"tid", HIST_TID},
 	{"unit", HIST_UNIT},
 	{"container", HIST_CONTAINER},
@@ -87,7 +103,8 @@ static bool is_of_branches(enum hist_field field)
 static bool is_offered(const struct hist_spec_opts *opts, size_t i)
 {
 	return (!opts->diff || keys[i].field >= HIST_N_MEASURES) &&
-	       (opts->branches || !is_of_branches(keys[i].field));
+	       (opts->branches || !is_of_branches(keys[i].field)) &&
+	       (opts->accesses || !hist_is_of_accesses(keys[i].field));
 }
 
 /* For columns that perf adds by itself. */
@@ -123,6 +140,11 @@ static struct error *unknown_key(const struct hist_spec_opts *opts, const char *
 			return error_hint(
 				error_usage("%s '%s' is of branches", what, copy),
 				"use report --branch-stack with a recording of record -b");
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
+		if (hist_is_of_accesses(keys[i].field) && !strcasecmp(copy, keys[i].name))
+			return error_hint(error_usage("%s '%s' is of accesses to memory", what,
+						      copy),
+					  "use report --mem-mode with a recording of record -d");
 	struct nearest near = nearest_make(copy);
 	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
 		if (is_named(opts, i))
@@ -194,6 +216,16 @@ static bool list_add(enum hist_field *list, size_t *n, enum hist_field field)
 	return true;
 }
 
+/* "ret" is a field of many events, and was one before there was a key retire_lat. */
+static bool yields_to_field(const struct hist_spec_opts *opts, size_t i, const char *token,
+			    size_t len)
+{
+	struct hist_dynamic d;
+
+	return keys[i].field == HIST_RETIRE_LAT && len < strlen(keys[i].name) && opts->has_field &&
+	       dynamic_parse(token, len, &d) && opts->has_field(opts->field_ctx, &d);
+}
+
 static struct error *parse_keys(struct hist_spec *spec, const struct hist_spec_opts *opts,
 				const char *text, const char *what, enum hist_field *list,
 				size_t *n, int level)
@@ -204,7 +236,8 @@ static struct error *parse_keys(struct hist_spec *spec, const struct hist_spec_o
 		size_t len = strcspn(p, "{}, "), i;
 
 		for (i = 0; len && i < ARRAY_SIZE(keys); i++)
-			if (!strncasecmp(p, keys[i].name, len) && is_offered(opts, i))
+			if (!strncasecmp(p, keys[i].name, len) && is_offered(opts, i) &&
+			    !yields_to_field(opts, i, p, len))
 				break;
 		if (len) {
 			enum hist_field field = HIST_N_FIELDS;
@@ -231,8 +264,10 @@ static bool is_strict(const char *order)
 
 static const char *default_order(const struct hist_spec_opts *opts)
 {
-	return opts->diff		? "dso,symbol"
-	       : opts->branches		? "comm,dso_from,symbol_from,symbol_to,cycles"
+	return opts->diff	? "dso,symbol"
+	       : opts->accesses ? "local_weight,mem,sym,dso,symbol_daddr,dso_daddr,snoop,tlb,"
+				  "locked,blocked,local_ins_lat,local_p_stage_cyc"
+	       : opts->branches ? "comm,dso_from,symbol_from,symbol_to,cycles"
 	       : opts->tracepoints_only ? "trace"
 					: "comm,dso,symbol";
 }
@@ -364,7 +399,10 @@ struct error *hist_spec_init(struct hist_spec *spec, const struct hist_spec_opts
 	made.as_collected = opts.diff;
 	made.branches = opts.branches;
 	made.blocks = opts.blocks;
-	made.children = opts.children &= !opts.hierarchy && !opts.branches;
+	made.accesses = opts.accesses;
+	made.order = is_strict(opts.sort) ? opts.sort : default_order(&opts);
+	made.more_order = opts.sort && !is_strict(opts.sort) ? opts.sort + 1 : NULL;
+	made.children = opts.children &= !opts.hierarchy && !opts.branches && !opts.accesses;
 	made.strict_fields = is_strict(opts.fields);
 	TRY(check_plus(opts.sort, "--sort"));
 	TRY(check_plus(opts.fields, "--fields"));
@@ -458,6 +496,9 @@ const char *hist_field_title(const struct hist_spec *spec, enum hist_field field
 		[HIST_SOCKET] = "Socket",
 		[HIST_CGROUP_ID] = "cgroup id (dev/inode)",
 		[HIST_PARALLELISM] = "Parallelism",
+		[HIST_TRANSACTION] = "Transaction",
+		[HIST_LOCAL_RETIRE_LAT] = "Local Retire Latency",
+		[HIST_RETIRE_LAT] = "Retire Latency",
 		[HIST_DSO_FROM] = "Source Shared Object",
 		[HIST_DSO_TO] = "Target Shared Object",
 		[HIST_SYMBOL_FROM] = "Source Symbol",
@@ -471,6 +512,17 @@ const char *hist_field_title(const struct hist_spec *spec, enum hist_field field
 		[HIST_IPC_LBR] = "IPC   [IPC Coverage]",
 		[HIST_ADDR_FROM] = "Source Address",
 		[HIST_ADDR_TO] = "Target Address",
+		[HIST_SYMBOL_DADDR] = "Data Symbol",
+		[HIST_DSO_DADDR] = "Data Object",
+		[HIST_LOCKED] = "Locked",
+		[HIST_TLB] = "TLB access",
+		[HIST_MEM] = "Memory access",
+		[HIST_SNOOP] = "Snoop",
+		[HIST_DCACHELINE] = "Data Cacheline",
+		[HIST_SYMBOL_IADDR] = "Code Symbol",
+		[HIST_PHYS_DADDR] = "Data Physical Address",
+		[HIST_DATA_PAGE_SIZE] = "Data Page Size",
+		[HIST_BLOCKED] = "Blocked",
 	};
 
 	if (field >= HIST_DYNAMIC)
@@ -671,6 +723,11 @@ static int64_t field_cmp(const struct hist_spec *spec, enum hist_field field,
 	case HIST_LOCAL_INS_LAT:
 	case HIST_INS_LAT:
 		return (int64_t)(a->numbers->ins_lat - b->numbers->ins_lat);
+	case HIST_LOCAL_RETIRE_LAT:
+	case HIST_RETIRE_LAT:
+		return (int64_t)(a->numbers->retire_lat - b->numbers->retire_lat);
+	case HIST_TRANSACTION:
+		return (int64_t)(a->numbers->transaction - b->numbers->transaction);
 	case HIST_CODE_PAGE_SIZE:
 		return (int64_t)(b->numbers->code_page_size - a->numbers->code_page_size);
 	case HIST_DSO_FROM:
@@ -711,6 +768,8 @@ static int64_t field_cmp(const struct hist_spec *spec, enum hist_field field,
 		return strcmp(hist_cgroup_text(b->cgroup, field),
 			      hist_cgroup_text(a->cgroup, field));
 	default:
+		if (hist_is_of_accesses(field))
+			return hist_access_cmp(field, a->access, b->access);
 		if (field >= HIST_DYNAMIC)
 			return value_cmp(hist_entry_value(a, field - HIST_DYNAMIC),
 					 hist_entry_value(b, field - HIST_DYNAMIC));
@@ -778,12 +837,19 @@ uint64_t hist_member_measure(const struct hist_entry *he, size_t member, enum hi
 	return of ? hist_entry_measure(of, field) : 0;
 }
 
-/* Of entries whose leaders are equal, the members of the group decide. */
-static int measure_cmp(const struct hist_entry *a, const struct hist_entry *b,
-		       enum hist_field field)
+/* Of entries whose leaders are equal, the members of the group decide; or one of them first. */
+static int measure_cmp(const struct hist_spec *spec, const struct hist_entry *a,
+		       const struct hist_entry *b, enum hist_field field)
 {
-	int cmp = u64_cmp(hist_entry_measure(a, field), hist_entry_measure(b, field));
+	const size_t first = spec->group_sort;
+	int cmp = first && first < a->n_members
+			  ? u64_cmp(hist_member_measure(a, first, field),
+				    hist_member_measure(b, first, field))
+			  : u64_cmp(hist_entry_measure(a, field), hist_entry_measure(b, field));
 
+	/* As perf: a member that is not there leaves the leader alone. */
+	if (first && first >= a->n_members)
+		return cmp;
 	for (size_t i = 1; i < a->n_members && !cmp; i++)
 		cmp = u64_cmp(hist_member_measure(a, i, field), hist_member_measure(b, i, field));
 	return cmp;
@@ -811,7 +877,7 @@ int64_t hist_entry_sort(const struct hist_spec *spec, const struct hist_entry *a
 				cmp = strcmp(b->frame->sym->name, a->frame->sym->name);
 			break;
 		default:
-			cmp = field < HIST_N_MEASURES ? measure_cmp(a, b, field)
+			cmp = field < HIST_N_MEASURES ? measure_cmp(spec, a, b, field)
 						      : field_cmp(spec, field, a, b);
 			break;
 		}

@@ -26,6 +26,7 @@ struct hist_stack {
 	const struct hist_value *const *values; /* as many as the spec's; NULL: none */
 	const struct hist_numbers *numbers;	/* NULL: none is a key */
 	const struct hist_branch *branch;	/* of spec.branches; NULL: without */
+	const struct hist_access *access;	/* of spec.accesses; NULL: without */
 	uint64_t ip;
 	uint64_t time;
 	uint64_t period, n, latency;
@@ -39,6 +40,8 @@ struct hist_stack {
 	} weight;    /* of a live spec: as they fade, while period and n are whole numbers */
 	bool hidden; /* once it is finished: no row that is shown counts it */
 };
+
+struct results_maker;
 
 struct hist {
 	const struct hist_spec *spec;
@@ -119,6 +122,7 @@ struct stack_parts {
 	uint64_t ips[HIST_MAX_STACK];
 	const struct hist_value *values[HIST_MAX_DYNAMIC];
 	struct hist_numbers numbers;
+	struct hist_access access;
 };
 /* The stack of a sample, which refers to the parts. */
 struct error *hist_stack_make(struct hist *h, const struct sample *sample,
@@ -129,6 +133,19 @@ struct error *hist_stack_make(struct hist *h, const struct sample *sample,
 const struct hist_frame *hist_frame_of(struct hist *h, const struct location *loc);
 /* Of the samples that had branches, in place of the branches. */
 void hist_count_branched(struct hist *h);
+/* Where an address of code lies whose mode is unknown; frame NULL: no memory. */
+struct hist_branch_end hist_find_end(struct hist *h, const struct thread *thread, uint64_t addr);
+/* hist_access.c: of spec.accesses. */
+bool hist_is_of_accesses(enum hist_field field);
+struct error *hist_access_make(struct hist *h, const struct sample *sample,
+			       const struct thread *thread, struct hist_access *access);
+int64_t hist_access_cmp(enum hist_field field, const struct hist_access *a,
+			const struct hist_access *b);
+/* How many words; equal ones where hist_access_cmp() is 0. */
+size_t hist_access_words(enum hist_field field, const struct hist_access *a, uint64_t *words);
+struct result_cell hist_access_cell(struct results_maker *m, enum hist_field field,
+				    const struct hist_entry *he);
+size_t hist_access_width(enum hist_field field, const struct hist_access *a);
 void hist_branch_cache_free(struct branch_cache *cache);
 /* Of spec.blocks: a branch with its cycles; before: where the one before it went to, or NULL. */
 struct error *hist_blocks_add(struct hist *h, const struct hist_branch_end *from,
@@ -232,6 +249,8 @@ void results_add_column(struct results_maker *m, enum hist_field field, size_t m
 struct result_cell results_cell(struct results_maker *m, size_t column,
 				const struct hist_entry *he);
 /* How wide a field is in perf's layout besides what is shown in it. */
+struct result_cell results_dso_cell(const struct hist_frame *frame);
+struct result_cell results_page_size_cell(struct results_maker *m, uint64_t size);
 size_t results_width(const struct results_maker *m, enum hist_field field,
 		     const struct hist_entry *he);
 /* In the arena; NULL: no memory, which the maker knows. */

@@ -14,6 +14,9 @@
 
 #define ADDRESS_DIGITS 16
 
+/* Of PERF_SAMPLE_TRANSACTION: whether the instruction is the cause of an abort, or is not. */
+#define TRANSACTION_CAUSES (1u << 2 | 1u << 3)
+
 static enum column_style style_of(enum hist_field field)
 {
 	switch (field) {
@@ -30,6 +33,9 @@ static enum column_style style_of(enum hist_field field)
 	case HIST_WEIGHT:
 	case HIST_LOCAL_INS_LAT:
 	case HIST_INS_LAT:
+	case HIST_LOCAL_RETIRE_LAT:
+	case HIST_RETIRE_LAT:
+	case HIST_TRANSACTION:
 	case HIST_CODE_PAGE_SIZE:
 	case HIST_DSO:
 	case HIST_PARENT:
@@ -45,6 +51,14 @@ static enum column_style style_of(enum hist_field field)
 	case HIST_UNIT:
 	case HIST_CONTAINER:
 	case HIST_POD:
+	case HIST_DSO_DADDR:
+	case HIST_LOCKED:
+	case HIST_TLB:
+	case HIST_MEM:
+	case HIST_SNOOP:
+	case HIST_DATA_PAGE_SIZE:
+	case HIST_PHYS_DADDR:
+	case HIST_BLOCKED:
 		return COLUMN_NAME;
 	case HIST_TRACE:
 	case HIST_TIME:
@@ -121,7 +135,7 @@ void results_add_column(struct results_maker *m, enum hist_field field, size_t m
 		.unit = is_share	     ? unit
 			: field == HIST_TIME ? "ns"
 			: field == HIST_SYMBOL_SIZE || field == HIST_DSO_SIZE ||
-					field == HIST_CODE_PAGE_SIZE
+					field == HIST_CODE_PAGE_SIZE || field == HIST_DATA_PAGE_SIZE
 				? "bytes"
 				: NULL,
 		.is_key = !is_measure,
@@ -238,7 +252,7 @@ static struct result_cell end_address_cell(struct results_maker *m,
 	return cell;
 }
 
-static struct result_cell dso_cell(const struct hist_frame *frame)
+struct result_cell results_dso_cell(const struct hist_frame *frame)
 {
 	return cell_of_text(frame->dso_name ? frame->dso_name : "[unknown]");
 }
@@ -299,7 +313,7 @@ static struct result_cell time_cell(struct results_maker *m, uint64_t time)
 }
 
 /* "4K", "2M"; the kernel says 0 of a page that is not there any more. */
-static struct result_cell page_size_cell(struct results_maker *m, uint64_t size)
+struct result_cell results_page_size_cell(struct results_maker *m, uint64_t size)
 {
 	static const char units[] = "BKMGTPE";
 	const char *unit = units;
@@ -326,6 +340,28 @@ static struct result_cell measure_cell(const struct results_maker *m, size_t col
 				      : hist_entry_measure(he, field));
 }
 
+/* What became of a hardware transaction: "EL SYNC RETRY :a"; the code of an abort is the program's.
+ */
+static struct result_cell transaction_cell(struct results_maker *m, uint64_t transaction)
+{
+	static const char *const names[] = {
+		"EL", "TX", "SYNC", "ASYNC", "RETRY", "CON", "CAP-WRITE", "CAP-READ",
+	};
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+	struct result_cell cell = cell_of_number(transaction);
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (transaction >> i & 1)
+			strbuf_addf(&text, "%s ", names[i]);
+	if (transaction && !(transaction & TRANSACTION_CAUSES))
+		strbuf_adds(&text, "NEITHER ");
+	if (transaction >> 32)
+		strbuf_addf(&text, ":%" PRIx64, transaction >> 32);
+	m->failed |= strbuf_failed(&text);
+	cell.text = results_format(m, "%s", strbuf_str(&text));
+	return cell;
+}
+
 struct result_cell results_cell(struct results_maker *m, size_t column, const struct hist_entry *he)
 {
 	const enum hist_field field = m->fields[column];
@@ -346,13 +382,13 @@ struct result_cell results_cell(struct results_maker *m, size_t column, const st
 	case HIST_COMM_NODIGIT:
 		return comm_cell(m, he->comm);
 	case HIST_DSO:
-		return dso_cell(he->frame);
+		return results_dso_cell(he->frame);
 	case HIST_SYMBOL:
 		return symbol_cell(m, he->frame, he->ip, he->level);
 	case HIST_DSO_FROM:
-		return dso_cell(he->branch->from.frame);
+		return results_dso_cell(he->branch->from.frame);
 	case HIST_DSO_TO:
-		return dso_cell(he->branch->to.frame);
+		return results_dso_cell(he->branch->to.frame);
 	case HIST_SYMBOL_FROM:
 		return end_cell(m, &he->branch->from);
 	case HIST_SYMBOL_TO:
@@ -400,8 +436,14 @@ struct result_cell results_cell(struct results_maker *m, size_t column, const st
 		return number_cell(m, he->numbers->ins_lat);
 	case HIST_INS_LAT:
 		return number_cell(m, he->numbers->ins_lat * he->stat.n);
+	case HIST_LOCAL_RETIRE_LAT:
+		return number_cell(m, he->numbers->retire_lat);
+	case HIST_RETIRE_LAT:
+		return number_cell(m, he->numbers->retire_lat * he->stat.n);
+	case HIST_TRANSACTION:
+		return transaction_cell(m, he->numbers->transaction);
 	case HIST_CODE_PAGE_SIZE:
-		return page_size_cell(m, he->numbers->code_page_size);
+		return results_page_size_cell(m, he->numbers->code_page_size);
 	case HIST_PARALLELISM:
 		return number_cell(m, he->numbers->parallelism);
 	case HIST_SOCKET:
@@ -431,6 +473,8 @@ struct result_cell results_cell(struct results_maker *m, size_t column, const st
 		return he->trace ? cell_of_text(he->trace)
 				 : (struct result_cell){.kind = CELL_EMPTY};
 	default:
+		if (hist_is_of_accesses(field))
+			return hist_access_cell(m, field, he);
 		return field >= HIST_DYNAMIC
 			       ? value_cell(hist_entry_value(he, field - HIST_DYNAMIC))
 			       : (struct result_cell){.kind = CELL_EMPTY};
@@ -464,7 +508,11 @@ size_t results_width(const struct results_maker *m, enum hist_field field,
 		return 12;
 	case HIST_LOCAL_INS_LAT:
 	case HIST_INS_LAT:
+	case HIST_LOCAL_RETIRE_LAT:
+	case HIST_RETIRE_LAT:
 		return 13;
+	case HIST_TRANSACTION:
+		return 27;
 	case HIST_ADDR:
 		return ADDRESS_DIGITS + 2;
 	case HIST_CODE_PAGE_SIZE:
@@ -472,7 +520,7 @@ size_t results_width(const struct results_maker *m, enum hist_field field,
 	case HIST_TIME:
 		return m->spec->nanoseconds ? 16 : 12;
 	default:
-		return 0;
+		return he->access ? hist_access_width(field, he->access) : 0;
 	}
 }
 
@@ -520,6 +568,17 @@ static bool is_listed(const struct results_maker *m, const struct hist_entry *he
 	return !he->filtered && he->stat.n >= m->spec->zoom.least_samples;
 }
 
+/* The keys of accesses, with what perf adds to them. */
+static const char *order_text(struct results_maker *m)
+{
+	const struct hist_spec *spec = m->spec;
+	const bool has_more = spec->more_order;
+
+	return results_format(m, "%s%s%s%s", spec->order, has_more ? "," : "",
+			      has_more ? spec->more_order : "",
+			      spec->has[HIST_IPC_NULL] ? ",ipc_null" : "");
+}
+
 static void table_make(struct results_maker *m)
 {
 	struct result_profile *profile = arena_alloc(m->arena, sizeof(*profile));
@@ -544,6 +603,7 @@ static void table_make(struct results_maker *m)
 		.members = members_make(m),
 		.n_members = m->opts->n_members,
 		.is_leader = m->opts->is_leader,
+		.weights_by = m->spec->accesses ? order_text(m) : NULL,
 	};
 	m->table->profile = profile;
 	for (size_t i = 0; i < hist_size(m->h); i++)

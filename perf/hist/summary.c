@@ -91,6 +91,20 @@ static struct error *check_branches(const struct summary *s)
 			  "record with -b or -j");
 }
 
+static struct error *check_accesses(const struct summary *s)
+{
+	struct session *session = s->opts.recording->session;
+
+	if (!s->opts.keys.accesses || session_header(session)->pipe)
+		return NULL;
+	for (size_t i = 0; i < session_n_events(session); i++)
+		if (session_event(session, i)->attr.sample_type & PERF_SAMPLE_DATA_SRC)
+			return NULL;
+	return error_hint(
+		error_usage("--mem-mode needs accesses to memory, and the recording has none"),
+		"record with -d");
+}
+
 static bool names_latency(const char *keys)
 {
 	return keys && (strstr(keys, "latency") || strstr(keys, "parallelism"));
@@ -124,6 +138,7 @@ static struct error *setup_spec(struct summary *s)
 			session_event(opts->recording->session, i)->attr.context_switch;
 	TRY(check_latency(s, &keys));
 	TRY(check_branches(s));
+	TRY(check_accesses(s));
 	s->opts.keys.has_switches = keys.has_switches;
 	keys.sz = sizeof(keys);
 	keys.tracepoints_only = n > 0;
@@ -160,6 +175,7 @@ static struct error *setup_spec(struct summary *s)
 	spec->hide_unresolved = opts->hide_unresolved;
 	spec->exclude_other = opts->exclude_other;
 	spec->symbol_filter = opts->symbol_filter;
+	spec->group_sort = opts->group_sort;
 	spec->long_dso = opts->long_dso;
 	spec->full_paths = opts->full_paths;
 	if (spec->blocks || spec->has[HIST_SRCLINE] || spec->has[HIST_SRCFILE] ||
@@ -212,7 +228,7 @@ static void setup_elide(struct summary *s)
 /* At what a sample is of, one by one. */
 static bool opts_look(const struct summary_opts *opts)
 {
-	return opts->live || opts->each || opts->hide_unresolved ||
+	return opts->live || opts->each || opts->hide_unresolved || opts->has_socket ||
 	       !filter_selects_all(opts->recording->filter);
 }
 
@@ -310,9 +326,11 @@ static struct error *on_sample(struct session_tool *tool, struct session *sessio
 		.cgroup = session_cgroup_of(session, sample),
 		.parallelism = context.parallelism,
 	};
-	const enum filter_verdict verdict = filter_sample(s->opts.recording->filter, &in);
+	enum filter_verdict verdict = filter_sample(s->opts.recording->filter, &in);
 	if (verdict == FILTER_DROP)
 		return NULL;
+	if (s->opts.has_socket && s->opts.socket != context.socket)
+		verdict = FILTER_HIDE;
 	TRY(hist_of(s, event, &h));
 	if (wants_chain && !s->counts_known)
 		sample = sample_reader_unwound(&s->reader, sample);
@@ -472,6 +490,17 @@ static bool is_kept(const struct summary *s, enum hist_field field)
 	case HIST_UNIT:
 	case HIST_CONTAINER:
 	case HIST_POD:
+	case HIST_SYMBOL_DADDR:
+	case HIST_DSO_DADDR:
+	case HIST_LOCKED:
+	case HIST_TLB:
+	case HIST_MEM:
+	case HIST_SNOOP:
+	case HIST_DCACHELINE:
+	case HIST_SYMBOL_IADDR:
+	case HIST_PHYS_DADDR:
+	case HIST_DATA_PAGE_SIZE:
+	case HIST_BLOCKED:
 		return true;
 	default:
 		return field < HIST_N_MEASURES || s->first_spec.has[field];
@@ -662,7 +691,7 @@ static struct error *add_result(struct summary *s, size_t first, size_t n, struc
 		members[i] = (struct hist_member){
 			s->hists.v[first + i],
 			event->name,
-			summary_unit(event),
+			s->spec.accesses ? "weight" : summary_unit(event),
 		};
 		opts.unit = i && strcmp(members[i].unit, members[0].unit) ? NULL : members[i].unit;
 	}

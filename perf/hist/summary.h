@@ -34,6 +34,9 @@ struct summary_opts {
 	bool full_paths; /* of source files */
 	/* The events of a group have one table; of a recording without groups, all events. */
 	enum summary_groups { GROUPS_OF_RECORDING, GROUPS_NONE, GROUPS_ALL } groups;
+	size_t group_sort; /* hist_spec.group_sort */
+	bool has_socket;   /* only samples of the CPUs of this socket are shown */
+	int32_t socket;
 	unsigned max_stack;	    /* 0: 127 */
 	uint64_t time_quantum;	    /* ns; 0: 100 ms */
 	bool nanoseconds;	    /* hist_spec.nanoseconds */

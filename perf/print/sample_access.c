@@ -274,21 +274,57 @@ static void add_tlb(const struct access *a, struct strbuf *out)
 	strbuf_adds(out, a->tlb & TLB_HIT ? " hit" : a->tlb & TLB_MISS ? " miss" : "");
 }
 
-void data_src_text(uint64_t data_src, struct strbuf *out)
+static void add_blocked(const struct access *a, struct strbuf *out)
+{
+	if (!a->blocked || a->blocked & 1)
+		strbuf_adds(out, " N/A");
+	strbuf_adds(out, !(a->blocked & 1) && a->blocked & 2 ? " Data" : "");
+	strbuf_adds(out, !(a->blocked & 1) && a->blocked & 4 ? " Addr" : "");
+}
+
+unsigned data_src_bits(uint64_t data_src, enum data_src_part part)
 {
 	const struct access a = access_of(data_src);
 
-	strbuf_addf(out, "|OP %s|LVL ", op_name(a.op));
-	add_level(&a, out);
-	strbuf_adds(out, "|SNP ");
-	add_snoop(&a, out);
-	strbuf_adds(out, "|TLB ");
-	add_tlb(&a, out);
-	strbuf_addf(out, "|LCK %s|BLK ", a.lock & 1 ? "N/A" : a.lock & 2 ? "Yes" : "No");
-	if (!a.blocked || a.blocked & 1)
-		strbuf_adds(out, " N/A");
-	strbuf_adds(out, !(a.blocked & 1) && a.blocked & 2 ? " Data" : "");
-	strbuf_adds(out, !(a.blocked & 1) && a.blocked & 4 ? " Addr" : "");
+	return part == DATA_SRC_LEVEL	? a.level
+	       : part == DATA_SRC_SNOOP ? a.snoop
+	       : part == DATA_SRC_TLB	? a.tlb
+	       : part == DATA_SRC_LOCK	? a.lock
+					: a.blocked;
+}
+
+void data_src_part_text(uint64_t data_src, enum data_src_part part, struct strbuf *out)
+{
+	const struct access a = access_of(data_src);
+
+	switch (part) {
+	case DATA_SRC_LEVEL:
+		add_level(&a, out);
+		break;
+	case DATA_SRC_SNOOP:
+		add_snoop(&a, out);
+		break;
+	case DATA_SRC_TLB:
+		add_tlb(&a, out);
+		break;
+	case DATA_SRC_LOCK:
+		strbuf_adds(out, a.lock & 1 ? "N/A" : a.lock & 2 ? "Yes" : "No");
+		break;
+	case DATA_SRC_BLOCKED:
+		add_blocked(&a, out);
+		break;
+	}
+}
+
+void data_src_text(uint64_t data_src, struct strbuf *out)
+{
+	static const char *const names[] = {"LVL", "SNP", "TLB", "LCK", "BLK"};
+
+	strbuf_addf(out, "|OP %s", op_name(access_of(data_src).op));
+	for (unsigned part = 0; part < ARRAY_SIZE(names); part++) {
+		strbuf_addf(out, "|%s ", names[part]);
+		data_src_part_text(data_src, (enum data_src_part)part, out);
+	}
 }
 
 /* The columns are as wide as the widest one before, as perf's. */

@@ -26,6 +26,16 @@ void print_branches(struct script_printer *p, const struct sample *sample,
 void print_branches_json(struct script_printer *p, const struct sample *sample,
 			 const struct thread *thread, uint64_t fields, struct json_writer *w);
 
+/* A part of what an access hit: its bits, and perf's text for them. */
+enum data_src_part {
+	DATA_SRC_LEVEL,
+	DATA_SRC_SNOOP,
+	DATA_SRC_TLB,
+	DATA_SRC_LOCK,
+	DATA_SRC_BLOCKED,
+};
+unsigned data_src_bits(uint64_t data_src, enum data_src_part part);
+void data_src_part_text(uint64_t data_src, enum data_src_part part, struct strbuf *out);
 /* "|OP LOAD|LVL L1 hit|SNP None|TLB L1 or L2 hit|LCK No|BLK  N/A" */
 void data_src_text(uint64_t data_src, struct strbuf *out);
 /* Field data_src. */

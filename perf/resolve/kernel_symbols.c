@@ -160,7 +160,7 @@ struct symtab *resolver_load_kernel(struct resolver *r, const struct map *map, s
 	if (r->opts.vmlinux && !r->opts.kallsyms) {
 		err = load_vmlinux(r, map, r->opts.vmlinux, ds, &st);
 	} else {
-		if (!r->opts.kallsyms)
+		if (!r->opts.kallsyms && !r->opts.ignore_vmlinux)
 			st = find_vmlinux(r, map, ds);
 		const struct kallsyms *k = st ? NULL : load_kallsyms(r, map->dso);
 		if (k) {

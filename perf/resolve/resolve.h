@@ -20,6 +20,7 @@ struct resolver_opts {
 	const struct log *log;
 	const char *kallsyms; /* NULL: /proc/kallsyms, when it belongs to the recording's kernel */
 	const char *vmlinux;  /* NULL: look for it by build-id */
+	bool ignore_vmlinux;  /* do not look for it */
 	const char *symfs;    /* NULL: "" */
 	const char *buildid_dir; /* perf's build-id cache as configured; NULL: it is not */
 	bool demangle;

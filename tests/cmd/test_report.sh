@@ -460,6 +460,55 @@ test_groups_are_perfs() {
 	grep -q "of events 'cpu-clock, page-faults'" mine || fail "no group was made"
 }
 
+# By the shares of another event of the group; a member that there is not leaves the leader alone.
+test_groups_by_another_event() {
+	need_perf
+	record group -e "$GROUP" -g
+	for words in "0 -s comm" "1 -s sym" "1 -s comm,dso" "2 -s comm"; do
+		same group --no-children -g none --group-sort-idx $words
+	done
+	"$PERF_BPF" report -i "$FILES/group" --no-children -g none -s sym --group-sort-idx 1 -t, |
+		grep '^[ 0-9]' | awk '{ print $2 }' >shares
+	sort -c -g -r shares || fail "the rows are not in the order of the second event"
+	[ "$(sort -u shares | wc -l)" -gt 1 ] || fail "the second event has one share only"
+}
+
+# The samples of one socket: each machine has one with the number 0.
+test_samples_of_a_socket() {
+	need_perf
+	record sockets -e "$CPU" --sample-cpu
+	same sockets --socket-filter 0 -s comm,socket
+	grep -q '^# Processor Socket: 0' mine || fail "the head does not name the socket"
+	"$PERF_BPF" report -i "$FILES/sockets" --socket-filter 200 -q >mine
+	if grep % mine; then
+		fail "samples of a socket that there is not"
+	fi
+	if "$PERF_BPF" report -i "$FILES/sockets" --socket-filter x 2>err; then
+		fail "a socket that is not a number"
+	fi
+	assert_contains err "--socket-filter: 'x' is not a number"
+}
+
+# Options of perf that change nothing here.
+test_accepted_options() {
+	need_perf
+	record flat -e cpu-clock -c 250000
+	"$PERF_BPF" report -i "$FILES/flat" >wanted
+	"$PERF_BPF" report -i "$FILES/flat" -m --stdio-color never --asm-raw -M intel --no-source >got
+	cmp wanted got || fail "what is accepted changes the report"
+	same flat --ignore-vmlinux -s sym
+	if "$PERF_BPF" report -i "$FILES/flat" --stdio-color always 2>err; then
+		fail "text with colors"
+	fi
+	assert_contains err "--stdio-color: text has no colors"
+	"$PERF_BPF" script -i "$FILES/flat" --merge-callchains -F ip >got || fail "script"
+	"$PERF_BPF" record --dry-run --num-thread-synthesize 2 -o none -- true || fail "record"
+	if "$PERF_BPF" top --num-thread-synthesize 0 2>err; then
+		fail "top without threads"
+	fi
+	assert_contains err "--num-thread-synthesize: '0' is not a number from 1 on"
+}
+
 # Newer types of records are counted too: none of them is in a recording of this perf.
 test_numbers_of_records_are_perfs() {
 	need_perf

@@ -16,8 +16,9 @@
  *	namespaces PID TIME DEV INODE		of cgroups
  *	sample PID TIME IP [MEMBER=VALUE]... [chain=ADDRESS,...] [FROM/TO/FLAGS]...
  *
- * MEMBER is addr, cpu, period, weight, data_src, transaction, phys_addr. FLAGS are the third word
- * of a branch record: 1 mispredicted, 2 predicted, 4 in a transaction, 8 aborts, 16 for each cycle.
+ * MEMBER is addr, cpu, period, weight, data_src, transaction, phys_addr, page. FLAGS are the third
+ *word of a branch record: 1 mispredicted, 2 predicted, 4 in a transaction, 8 aborts, 16 for each
+ *cycle.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -72,6 +73,8 @@ static void set_member(struct sample *s, char *word)
 		s->transaction = value;
 	else if (!strcmp(name, "phys_addr"))
 		s->phys_addr = value;
+	else if (!strcmp(name, "page"))
+		s->data_page_size = value;
 	else
 		number(name);
 }
