@@ -69,6 +69,7 @@ enum {
 	OPT_MMAP_FLUSH,
 	OPT_SAMPLE_MEM_INFO,
 	OPT_DRY_RUN,
+	OPT_NUM_THREAD_SYNTHESIZE,
 	OPT_SYNTH,
 	OPT_THREADS,
 	OPT_OFF_CPU,
@@ -175,6 +176,7 @@ static const struct argp_option options[] = {
 	{"synth", OPT_SYNTH, "TYPE,...", 0,
 	 "Of processes that exist, record: task (names and threads), mmap (also mappings), cgroup, "
 	 "all (default) or no"},
+	{"num-thread-synthesize", OPT_NUM_THREAD_SYNTHESIZE, "N", OPTION_HIDDEN, NULL, 0},
 	{"dry-run", OPT_DRY_RUN, NULL, 0, "Check the options and events, and end"},
 	{"all-user", OPT_ALL_USER, NULL, 0, "Record all events in user space only"},
 	{"all-kernel", OPT_ALL_KERNEL, NULL, 0, "Record all events in the kernel only"},
@@ -405,6 +407,11 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		err = record_synth_parse(arg, o);
 		if (err)
 			exit(cmd_fail(err));
+		return 0;
+	case OPT_NUM_THREAD_SYNTHESIZE: /* how many threads read /proc changes nothing in the file
+					 */
+		if (!option_number(arg, UINT16_MAX, &(uint64_t){0}))
+			argp_error(state, "--num-thread-synthesize: '%s' is not a number", arg);
 		return 0;
 	case OPT_MMAP_FLUSH:
 		if (!parse_size(arg, &o->mmap_flush))

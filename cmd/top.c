@@ -46,6 +46,13 @@ enum {
 	OPT_ALL_CGROUPS,
 	OPT_ASM_RAW,
 	OPT_SOURCE,
+	OPT_GROUP_SORT_IDX,
+	OPT_IGNORE_VMLINUX,
+	OPT_FORCE,
+	OPT_NAMESPACES,
+	OPT_NO_BPF_EVENT,
+	OPT_SKIP_EMPTY,
+	OPT_NUM_THREAD_SYNTHESIZE,
 	OPT_NO_SOURCE,
 	DEFAULT_ENTRIES = 20,
 };
@@ -101,6 +108,16 @@ static const struct argp_option options[] = {
 	{"column-widths", 'w', "N,...", 0, "With --stdio, set the column widths", 0},
 	{"vmlinux", 'k', "FILE", 0, "Read the kernel's symbols from this image", 0},
 	{"kallsyms", OPT_KALLSYMS, "FILE", 0, "Read the kernel's symbols from FILE", 0},
+	{"ignore-vmlinux", OPT_IGNORE_VMLINUX, NULL, 0,
+	 "Do not look for the kernel's image: use its list of symbols", 0},
+	{"group-sort-idx", OPT_GROUP_SORT_IDX, "N", 0,
+	 "Sort by the event N of a group, counted from 0", 0},
+	/* perf's, without effect here */
+	{"force", OPT_FORCE, NULL, OPTION_HIDDEN, NULL, 0},
+	{"namespaces", OPT_NAMESPACES, NULL, OPTION_HIDDEN, NULL, 0},
+	{"no-bpf-event", OPT_NO_BPF_EVENT, NULL, OPTION_HIDDEN, NULL, 0},
+	{"skip-empty", OPT_SKIP_EMPTY, NULL, OPTION_HIDDEN, NULL, 0},
+	{"num-thread-synthesize", OPT_NUM_THREAD_SYNTHESIZE, "N", OPTION_HIDDEN, NULL, 0},
 	{"no-demangle", OPT_NO_DEMANGLE, NULL, 0, "Show C++ and Rust names as the linker has them",
 	 0},
 	{"asm-raw", OPT_ASM_RAW, NULL, 0, "Show the bytes of each instruction", 0},
@@ -152,6 +169,7 @@ static const struct option_member members[] = {
 	OPTION_SETS('k', struct top_args, profile.vmlinux),
 	OPTION_SETS(OPT_KALLSYMS, struct top_args, profile.kallsyms),
 	OPTION_SETS(OPT_NO_DEMANGLE, struct top_args, profile.no_demangle),
+	OPTION_SETS(OPT_IGNORE_VMLINUX, struct top_args, profile.ignore_vmlinux),
 	OPTION_SETS(OPT_ASM_RAW, struct top_args, profile.code.raw),
 	OPTION_CLEARS(OPT_SOURCE, struct top_args, profile.code.no_source),
 	OPTION_SETS(OPT_NO_SOURCE, struct top_args, profile.code.no_source),
@@ -277,6 +295,17 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case 'd':
 		args->delay = fraction(state, "-d", arg, 0.1);
+		return 0;
+	case OPT_GROUP_SORT_IDX:
+		p->sums.group_sort = number(state, "--group-sort-idx", arg, 0, UINT16_MAX);
+		return 0;
+	case OPT_NUM_THREAD_SYNTHESIZE:
+		number(state, "--num-thread-synthesize", arg, 1, UINT16_MAX);
+		return 0;
+	case OPT_FORCE:
+	case OPT_NAMESPACES:
+	case OPT_NO_BPF_EVENT:
+	case OPT_SKIP_EMPTY:
 		return 0;
 	case OPT_PERCENT_LIMIT:
 		p->sums.table.least_percent = p->sums.chain.min_percent =

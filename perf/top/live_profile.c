@@ -153,6 +153,7 @@ struct error *live_profile_new(const struct live_profile_opts *opts, struct loop
 		.log = opts->log,
 		.kallsyms = opts->kallsyms,
 		.vmlinux = opts->vmlinux,
+		.ignore_vmlinux = opts->ignore_vmlinux,
 		.demangle = !opts->no_demangle,
 		.lines = opts->code.shown && !opts->code.no_source,
 		.kernel_runs = true,

@@ -27,6 +27,7 @@ struct live_profile_opts {
 	struct summary_opts sums;
 	struct filter_opts filter;
 	const char *kallsyms, *vmlinux; /* of struct resolver_opts */
+	bool ignore_vmlinux;		/* likewise */
 	bool no_demangle;
 	/* Of live_profile_code(), which is called only if it is shown. */
 	struct {
