@@ -176,7 +176,8 @@ static const struct argp_option options[] = {
 	{"synth", OPT_SYNTH, "TYPE,...", 0,
 	 "Of processes that exist, record: task (names and threads), mmap (also mappings), cgroup, "
 	 "all (default) or no"},
-	{"num-thread-synthesize", OPT_NUM_THREAD_SYNTHESIZE, "N", OPTION_HIDDEN, NULL, 0},
+	{"num-thread-synthesize", OPT_NUM_THREAD_SYNTHESIZE, "N", 0,
+	 "Accepted as perf has it, without effect"},
 	{"dry-run", OPT_DRY_RUN, NULL, 0, "Check the options and events, and end"},
 	{"all-user", OPT_ALL_USER, NULL, 0, "Record all events in user space only"},
 	{"all-kernel", OPT_ALL_KERNEL, NULL, 0, "Record all events in the kernel only"},

@@ -154,8 +154,9 @@ static const struct argp_option options[] = {
 	{"no-source", OPT_NO_SOURCE, NULL, 0, "Do not show source lines in annotations", 0},
 	{"disassembler-style", 'M', "STYLE", 0,
 	 "Show x86 instructions in annotations as att (default) or intel", 0},
-	{"modules", 'm', NULL, OPTION_HIDDEN, NULL, 0}, /* they are always read */
-	{"stdio-color", OPT_STDIO_COLOR, "MODE", OPTION_HIDDEN, NULL, 0},
+	{"modules", 'm', NULL, 0, "Accepted as perf has it: modules are always read", 0},
+	{"stdio-color", OPT_STDIO_COLOR, "MODE", 0,
+	 "never or auto: accepted as perf has it, without effect", 0},
 	{"hierarchy", 'H', NULL, 0,
 	 "Show entries by the first sort key, below each of them entries by the second, and so on; "
 	 "keys in braces are one level: {comm,dso},sym",

@@ -111,8 +111,8 @@ static const struct argp_option options[] = {
 	 "Print the paths of the files of the kernel and its modules", 0},
 	{"unwind-style", OPT_UNWIND_STYLE, "STYLE", 0,
 	 "libdw or libunwind: accepted as perf has it, without effect", 0},
-	/* perf's default, which is what chains of the kernel are here, too */
-	{"merge-callchains", OPT_MERGE_CALLCHAINS, NULL, OPTION_HIDDEN, NULL, 0},
+	{"merge-callchains", OPT_MERGE_CALLCHAINS, NULL, 0,
+	 "Accepted as perf has it, without effect", 0},
 	{"dump-raw-trace", 'D', NULL, 0, "Print every record with its bytes", 0},
 	{"verbose", 'v', NULL, 0, "Be verbose (-vv for debugging)", 0},
 	{0},
