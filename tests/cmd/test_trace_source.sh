@@ -12,6 +12,11 @@ WRITE="-c 0/1/3/3,4,1,2,1"
 PPID_="-c 0/110/0"
 CALLS="$OPENAT $WRITE $PPID_ -c 0/3/1 -c 1/64/0"
 
+# n_32 N: how many of N calls by int $0x80 there are: all, or none where the kernel has none of i386
+n_32() {
+	"$WORK" i386 && echo "$1" || echo 0
+}
+
 # trace OPTION... -- COMMAND: ./out
 trace() {
 	[ "$(id -u)" = 0 ] || skip "tracing takes root"
@@ -42,7 +47,7 @@ test_every_call_with_its_arguments_and_result() {
 	is 50 '^call abi=0 nr=257 flags=0 .* ret=-2 .* args=ffffff9c,[0-9a-f]+,0,0 piece=1,0,0,0,0,0,0:/nonexistent/of/trace_work$'
 	is 50 '^call abi=0 nr=1 flags=0 .* ret=10 .* piece=1,0,0,0,0,0,10:0123456789$'
 	is 50 '^call abi=0 nr=3 flags=0 .* ret=-9 .* args=fffffff9$'
-	is 50 '^call abi=1 nr=64 flags=0 '
+	is "$(n_32 50)" '^call abi=1 nr=64 flags=0 '
 	is 0 '^lost'
 	is 1 '^records .* unseen_entry=0 unseen_exit=0$'
 }
@@ -173,6 +178,7 @@ test_what_a_full_ring_loses_is_counted_by_call() {
 	trace $CALLS -w -r 65536 -- "$WORK" calls 5000
 	local which
 	for which in 'abi=0 nr=110 ' 'abi=1 nr=64 ' 'abi=0 nr=1 '; do
+		[ "$which" != 'abi=1 nr=64 ' ] || [ "$(n_32 1)" = 1 ] || continue
 		assert_equal $(($(lines "^call $which") + $(field n "^lost kind=0 .* $which"))) 5000
 		[ "$(field n "^lost kind=0 .* $which")" -gt 4000 ] || fail "little of $which is lost"
 	done
@@ -224,7 +230,7 @@ test_rows_without_memory() {
 test_sums_need_no_ring() {
 	trace $CALLS -S -- "$WORK" calls 20000
 	is 1 '^sum .* abi=0 nr=110 calls=20000 errors=0 unfinished=0 .* slots=20000$'
-	is 1 '^sum .* abi=1 nr=64 calls=20000 errors=0 unfinished=0 .* slots=20000$'
+	is "$(n_32 1)" '^sum .* abi=1 nr=64 calls=20000 errors=0 unfinished=0 .* slots=20000$'
 	is 1 '^errno tid=0 abi=0 nr=3 err=9 n=20000$'
 	is 1 '^errno tid=0 abi=0 nr=257 err=2 n=2000[0-9]$'
 	is 1 '^records n=0 '

@@ -4,7 +4,8 @@
  *
  *	trace_work calls N		getppid, openat of a missing file, write to /dev/null,
  *					close of no descriptor, and on x86 getppid by
- *					int $0x80: N of each
+ *					int $0x80, if the kernel has calls of i386: N of each
+ *	trace_work i386			ends with 0 if the kernel has calls of i386
  *	trace_work threads T N		getppid, N times in each of T threads, of which none ends
  *					before all have called it
  *	trace_work preempted T N	the same, while a real-time thread wakes up again and
@@ -52,12 +53,40 @@ static long number(const char *text)
 	return text ? atol(text) : 1;
 }
 
+static volatile sig_atomic_t no_i386;
+
+#ifdef __x86_64__
+/* A kernel without calls of i386 sends SIGSEGV: on with what follows int $0x80. */
+static void after_int_80(int sig, siginfo_t *info, void *context)
+{
+	ucontext_t *uc = context;
+
+	if (no_i386)
+		_exit(128 + sig);
+	no_i386 = 1;
+	uc->uc_mcontext.gregs[REG_RIP] += 2;
+}
+#endif
+
+static void expect_no_i386(void)
+{
+#ifdef __x86_64__
+	const struct sigaction act = {.sa_sigaction = after_int_80, .sa_flags = SA_SIGINFO};
+
+	sigaction(SIGSEGV, &act, NULL);
+#else
+	no_i386 = 1;
+#endif
+}
+
 /* getppid with the numbers of 32-bit programs: 64. */
 static void getppid_32(void)
 {
 #ifdef __x86_64__
 	int ret;
 
+	if (no_i386)
+		return;
 	__asm__ volatile("int $0x80" : "=a"(ret) : "a"(64) : "memory", "r8", "r9", "r10", "r11");
 #endif
 }
@@ -67,6 +96,7 @@ static int calls(long n)
 	int null = open("/dev/null", O_WRONLY);
 	char text[] = "0123456789";
 
+	expect_no_i386();
 	for (long i = 0; i < n; i++) {
 		syscall(SYS_getppid);
 		syscall(SYS_openat, AT_FDCWD, "/nonexistent/of/trace_work", O_RDONLY, 0);
@@ -487,6 +517,11 @@ int main(int argc, char **argv)
 
 	if (!strcmp(what, "calls"))
 		return calls(number(arg));
+	if (!strcmp(what, "i386")) {
+		expect_no_i386();
+		getppid_32();
+		return no_i386;
+	}
 	if (!strcmp(what, "threads"))
 		return threads(number(arg), number(argc > 3 ? argv[3] : NULL));
 	if (!strcmp(what, "preempted"))
