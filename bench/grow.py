@@ -2,7 +2,8 @@
 """A recording, made longer: its samples are repeated with later times.
 
 To record ten million samples takes hours, and what a reader does with the thousandth million is
-what it did with the first. The time must be at the same place in the samples of all events.
+what it did with the first. The rounds of the recorder stay as long as they were: a longer one
+would need more memory. The time must be at the same place in the samples of all events.
 """
 import struct
 
@@ -26,8 +27,10 @@ def grow(source, target, size):
               for i in range(0, attrs_size, attr_size)}
     assert len(fields) == 1 and min(fields) & TIME, "the time is not at one place in all samples"
     at = 8 * (min(fields) & ~TIME).bit_count() + 8
-    samples = [bytearray(record) for kind, record in records(data, start, start + length)
-               if kind == SAMPLE]
+    repeated = [(kind, bytearray(record))
+                for kind, record in records(data, start, start + length)
+                if kind in (SAMPLE, FINISHED_ROUND)]
+    samples = [record for kind, record in repeated if kind == SAMPLE]
     times = [struct.unpack_from("<Q", sample, at)[0] for sample in samples]
     span = max(times) - min(times) + 1000
     n = len(samples)
@@ -37,7 +40,8 @@ def grow(source, target, size):
             for i, sample in enumerate(samples):
                 times[i] += span
                 struct.pack_into("<Q", sample, at, times[i])
-                out.write(sample)
+            for _, record in repeated:
+                out.write(record)
             out.write(struct.pack("<IHH", FINISHED_ROUND, 0, 8))
             n += len(samples)
         moved = out.tell() - (start + length)
