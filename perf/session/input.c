@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Where the bytes come from: a mapped file, a pipe, or records unpacked from
+ * Where the bytes come from: a file, a pipe, or records unpacked from
  * COMPRESSED ones. All three are chunks of memory that is scanned record by
  * record; what is left at a chunk's end, a record cut in the middle, begins
  * the next chunk. A chunk stays as long as one of its records waits for its
  * turn.
  *
- * Pages of a mapped file that were handed on are given back to the system, so
- * that reading a recording takes no more memory than a round of it.
+ * A file is mapped, for its header, but its records are read (pieces.c).
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -41,12 +40,14 @@ void chunk_put(struct session *s, struct chunk *chunk)
 	if (--chunk->refs)
 		return;
 	s->input.owned -= chunk->mem_size;
-	free(chunk->mem);
+	if (chunk->is_piece)
+		pieces_give(&s->input.pieces, chunk->mem);
+	else
+		free(chunk->mem);
 	free(chunk);
 }
 
-/* A chunk that owns mem, and starts with one reference. */
-static struct chunk *chunk_new(struct session *s, uint8_t *mem, size_t size)
+struct chunk *chunk_new(struct session *s, uint8_t *mem, size_t size)
 {
 	struct chunk *chunk = calloc(1, sizeof(*chunk));
 
@@ -91,15 +92,16 @@ static bool trailing_bytes(const struct session *s, uint32_t type, const uint8_t
 	return true;
 }
 
-/* After these records of the file itself: what was unpacked is not in the mapping. */
+/* After these records of the file itself: what was unpacked is not in the file. */
 static void give_back(struct session *s, const struct chunk *chunk, uint32_t type,
 		      const uint8_t *read_to)
 {
 	const bool ends = type == RECORD_FINISHED_ROUND || type == RECORD_COMPRESSED ||
 			  type == RECORD_COMPRESSED2;
 
-	if (ends && !chunk->mem && s->input.mapped && !s->input.parts.n)
-		read_ahead_give_back(&s->input, order_lowest(s, read_to));
+	if (ends && !chunk->unpacked && s->input.pieces.reads_mapping)
+		pieces_give_back(&s->input,
+				 order_lowest(s, s->input.base + chunk_offset(chunk, read_to)));
 }
 
 /* Hands on all that waits if it takes too much memory. */
@@ -125,14 +127,11 @@ static struct error *scan(struct session *s, struct chunk *chunk, const uint8_t 
 {
 	const bool swap = s->header.swap, ordered = !s->tool->unordered;
 	struct error *err = NULL;
-	const bool is_mapped = s->input.ahead && !chunk->mem;
 
 	while ((size_t)(end - pos) >= sizeof(struct perf_event_header)) {
 		struct perf_event_header h;
 		uint64_t extra, ts;
 
-		if (is_mapped && pos >= s->input.note_at)
-			read_ahead_note(&s->input, pos);
 		memcpy(&h, pos, sizeof(h));
 		if (swap) {
 			h.type = bswap_32(h.type);
@@ -207,12 +206,39 @@ static struct error *process_bytes(struct session *s, const uint8_t *base, uint6
 		return error_nomem();
 	chunk->base = base + offset;
 	chunk->file_offset = offset;
-	read_ahead_start(&s->input, offset, offset + size);
 	struct error *err = scan(s, chunk, chunk->base, chunk->base + size, &rest);
 	if (!err)
 		err = cut_off(s, chunk_offset(chunk, rest), (size_t)(chunk->base + size - rest));
 	chunk_put(s, chunk);
 	return err;
+}
+
+/* Of the mapped file. A record that is larger than a piece is read where it is mapped. */
+static struct error *process_file(struct session *s, uint64_t offset, uint64_t size)
+{
+	const uint64_t end = offset + size;
+	const size_t most = pieces_size(&s->input, size);
+	const uint8_t *rest;
+
+	while (offset < end) {
+		const size_t n = min_of((uint64_t)most, end - offset);
+		struct chunk *chunk;
+
+		TRY(pieces_read(s, offset, n, &chunk));
+		struct error *err = scan(s, chunk, chunk->base, chunk->base + n, &rest);
+		const size_t done = (size_t)(rest - chunk->base);
+		chunk_put(s, chunk);
+		if (err)
+			return err;
+		offset += done;
+		if (n - done == end - offset)
+			return cut_off(s, offset, n - done);
+		if (!done) {
+			s->input.pieces.reads_mapping = true;
+			return process_bytes(s, s->input.base, offset, end - offset);
+		}
+	}
+	return NULL;
 }
 
 struct error *input_push(struct session *s, const struct iovec *iov, int n)
@@ -347,15 +373,19 @@ static struct error *process_parts(struct session *s, struct error *err)
 	return err;
 }
 
-static struct error *process(struct session *s)
+struct error *input_process(struct session *s)
 {
 	struct error *err;
 
 	if (s->input.fd >= 0)
 		err = process_pipe(s);
+	else if (s->header.pipe && s->input.mapped)
+		err = process_file(s, DATA_PIPE_HEADER_SIZE, s->input.size - DATA_PIPE_HEADER_SIZE);
 	else if (s->header.pipe)
 		err = process_bytes(s, s->input.base, DATA_PIPE_HEADER_SIZE,
 				    s->input.size - DATA_PIPE_HEADER_SIZE);
+	else if (s->input.mapped && !s->input.parts.n)
+		err = process_file(s, s->header.data_offset, s->header.data_size);
 	else
 		err = process_parts(s, process_bytes(s, s->input.base, s->header.data_offset,
 						     s->header.data_size));
@@ -367,14 +397,6 @@ static struct error *process(struct session *s)
 		return flushed;
 	if (flushed != SESSION_STOP)
 		error_free(flushed);
-	return err;
-}
-
-struct error *input_process(struct session *s)
-{
-	struct error *err = process(s);
-
-	read_ahead_stop(&s->input);
 	return err;
 }
 
@@ -562,6 +584,7 @@ struct error *input_open_fd(struct session *s, const char *path, int *fd, bool f
 		TRY(input_map(path, *fd, (uint64_t)st.st_size, &s->input.base));
 		s->input.size = (size_t)st.st_size;
 		s->input.mapped = true;
+		s->input.file = steal_fd(fd);
 	} else {
 		uint8_t start[DATA_PIPE_HEADER_SIZE];
 		size_t got;
@@ -614,10 +637,13 @@ void input_deinit(struct session *s)
 
 	unpack_end(in);
 	input_parts_deinit(s);
+	pieces_deinit(&in->pieces);
 	if (in->mapped)
 		munmap((void *)in->base, in->size);
 	else
 		free((void *)in->base);
 	if (in->fd >= 0)
 		close(in->fd);
+	if (in->file >= 0)
+		close(in->file);
 }

@@ -138,6 +138,7 @@ struct chunk {
 	bool unpacked;	      /* decompressed: file_offset is that of the compressed record */
 	uint8_t *mem;	      /* NULL: part of the mapped file */
 	size_t mem_size;
+	bool is_piece;	   /* mem belongs to the session's pieces */
 	unsigned int refs; /* waiting runs, and the reader */
 };
 
@@ -184,6 +185,15 @@ struct input_part {
 	size_t size;
 };
 
+/* Memory that the file is read into, piece by piece (pieces.c). */
+struct pieces {
+	size_t size; /* of each; 0: nothing was read yet */
+	size_t n;    /* how many there are */
+	VEC(uint8_t *) free;
+	size_t n_settled;   /* the first ones of free, which the tool does not need any more */
+	bool reads_mapping; /* some of the file was read where it is mapped */
+};
+
 struct session_input {
 	const char *name;	      /* of the file that is read; NULL: the session's path */
 	VEC(struct input_part) parts; /* the lowest number first; none: there is one file */
@@ -195,9 +205,9 @@ struct session_input {
 	uint64_t owned;	    /* bytes of chunks in memory */
 	uint64_t owned_max; /* of them and of the runs of records that wait */
 	bool owned_warned;
-	struct unpack *unpack;	  /* the zstd stream; NULL: none yet */
-	struct read_ahead *ahead; /* NULL: no thread */
-	const uint8_t *note_at;	  /* where the reader tells it next how far it has come */
+	struct unpack *unpack; /* the zstd stream; NULL: none yet */
+	int file;	       /* what is mapped; -1 */
+	struct pieces pieces;
 };
 struct error *input_open(struct session *s, const char *path, bool force);
 /* With an open file, which is taken. */
@@ -212,18 +222,21 @@ struct error *input_process(struct session *s);
 /* Takes records in memory, which are copied; a record that is cut at the end is left out. */
 struct error *input_push(struct session *s, const struct iovec *iov, int n);
 void input_deinit(struct session *s);
+/* A chunk that owns mem, and starts with one reference. */
+struct chunk *chunk_new(struct session *s, uint8_t *mem, size_t size);
 void chunk_put(struct session *s, struct chunk *chunk);
 
-/* ---- read_ahead.c ---- */
+/* ---- pieces.c ---- */
 
-/* What of the mapped file is read, from base on. No thread is started where none would help. */
-void read_ahead_start(struct session_input *in, size_t from, size_t end);
-/* Waits until the thread has ended. */
-void read_ahead_stop(struct session_input *in);
-/* How far the reader has come. */
-void read_ahead_note(struct session_input *in, const uint8_t *reader);
-/* What stands before it is not needed any more. */
-void read_ahead_give_back(struct session_input *in, const uint8_t *keep_from);
+/* A chunk of size bytes at offset of the mapped file; size is at most pieces_size(). */
+struct error *pieces_read(struct session *s, uint64_t offset, size_t size, struct chunk **out);
+/* How much is read at once of a file with so many bytes of records. */
+size_t pieces_size(struct session_input *in, uint64_t size);
+/* What no record is waiting in any more. */
+void pieces_give(struct pieces *pieces, uint8_t *mem);
+void pieces_deinit(struct pieces *pieces);
+/* Pages of the mapping before keep_from are not needed any more. */
+void pieces_give_back(struct session_input *in, const uint8_t *keep_from);
 
 /* ---- session_cgroups.c ---- */
 
@@ -290,6 +303,8 @@ void session_damaged(struct session *s, struct error *err);
 bool session_record_time(struct session *s, uint32_t type, const uint8_t *rec, size_t size,
 			 uint64_t *ts);
 /* A kernel record, in its turn. */
+/* The tool has got all samples that it put off. */
+struct error *session_settle(struct session *s);
 struct error *session_deliver(struct session *s, const struct chunk *chunk, const uint8_t *rec,
 			      size_t size);
 /* A record of type 64 and on, with its trailing bytes, as soon as it is read. */

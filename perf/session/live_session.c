@@ -19,6 +19,7 @@ struct error *session_new_live(const struct session_opts *opts, struct session *
 	if (!s)
 		return error_nomem();
 	s->input.fd = -1;
+	s->input.file = -1;
 	s->input.owned_max = WAITING_MAX;
 	s->maps.live = true;
 	s->log = opts ? opts->log : NULL;

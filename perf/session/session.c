@@ -184,7 +184,7 @@ void session_damaged(struct session *s, struct error *err)
 	error_free(err);
 }
 
-static struct error *settle(struct session *s)
+struct error *session_settle(struct session *s)
 {
 	return s->tool->settle ? s->tool->settle(s->tool) : NULL;
 }
@@ -256,7 +256,7 @@ static struct error *deliver_sample(struct session *s, const struct chunk *chunk
 	struct event_node *ev = event_of_record(s, PERF_RECORD_SAMPLE, rec, size);
 
 	if (!ev) {
-		TRY(settle(s));
+		TRY(session_settle(s));
 		if (!s->n_unknown_id++)
 			log_warn(s->log,
 				 "%s: offset 0x%" PRIx64
@@ -267,7 +267,7 @@ static struct error *deliver_sample(struct session *s, const struct chunk *chunk
 	if (!tool->sample && !tool->other)
 		return NULL;
 	if (!sample_layout_decode(&ev->layout, rec, size, &s->sample)) {
-		struct error *err = settle(s);
+		struct error *err = session_settle(s);
 		if (err)
 			return err;
 		err = sample_decode(&ev->pub.attr, s->rec.body, &s->sample);
@@ -276,13 +276,14 @@ static struct error *deliver_sample(struct session *s, const struct chunk *chunk
 		return NULL;
 	}
 	if (ev->pub.attr.branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK) {
-		TRY(settle(s)); /* the chain of a sample before it is where this one's will be */
+		/* The chain of a sample before it is where this one's will be. */
+		TRY(session_settle(s));
 		TRY(branch_chain_use(s, &s->sample));
 	}
 	if (s->sample.has & PERF_SAMPLE_RAW && session_event_is_off_cpu(&ev->pub)) {
 		struct error *err = off_cpu_sample_use(s, &s->sample);
 		if (err) {
-			TRY(settle(s));
+			TRY(session_settle(s));
 			record_damaged(s, err);
 			return NULL;
 		}
@@ -291,7 +292,7 @@ static struct error *deliver_sample(struct session *s, const struct chunk *chunk
 	if (!tool->sample)
 		return tool->other(tool, s, &s->rec);
 	if (tool->settle && thread_get_changes(s, s->sample.pid, s->sample.tid))
-		TRY(settle(s));
+		TRY(session_settle(s));
 	struct thread *thread = thread_get(s, s->sample.pid, s->sample.tid);
 	if (!thread)
 		return error_nomem();
@@ -419,7 +420,7 @@ static struct error *deliver_other(struct session *s, const uint8_t *rec, size_t
 	struct record *r = &s->rec;
 	struct event_node *ev = event_of_record(s, r->header.type, rec, size);
 
-	TRY(settle(s));
+	TRY(session_settle(s));
 	r->event = ev ? &ev->pub : NULL;
 	if (!ev || !sample_layout_id_decode(&ev->layout, rec, size, &r->id))
 		r->id = (struct sample){.pid = -1, .tid = -1, .cpu = -1};
@@ -461,7 +462,7 @@ static void record_fill(struct session *s, const struct chunk *chunk, const uint
 
 	r->file_offset = chunk_offset(chunk, rec);
 	r->again = false;
-	r->stays = !chunk->mem;
+	r->stays = !chunk->mem || chunk->is_piece;
 	r->body = (struct cursor){
 		.base = rec,
 		.size = size,
@@ -652,7 +653,7 @@ struct error *session_user_record(struct session *s, struct chunk *chunk, const 
 	count_unknown(s);
 	/* The end of a round changes nothing, and there are many. */
 	if (s->tool->other || s->rec.header.type != RECORD_FINISHED_ROUND)
-		TRY(settle(s));
+		TRY(session_settle(s));
 	s->rec.event = NULL;
 	s->rec.id = (struct sample){.pid = -1, .tid = -1, .cpu = -1};
 	switch (s->rec.header.type) {
@@ -710,6 +711,7 @@ struct error *session_open(const char *path, const struct session_opts *opts, st
 	if (!s)
 		return error_nomem();
 	s->input.fd = -1;
+	s->input.file = -1;
 	s->log = opts ? opts->log : NULL;
 	s->path = strdup(path);
 	if (!s->path)
@@ -734,7 +736,7 @@ struct error *session_process(struct session *s, struct session_tool *tool)
 {
 	s->tool = tool;
 	struct error *err = input_process(s);
-	struct error *late = err == SESSION_STOP ? NULL : settle(s);
+	struct error *late = err == SESSION_STOP ? NULL : session_settle(s);
 	s->tool = NULL;
 	if (!err)
 		err = late;

@@ -146,7 +146,7 @@ struct record {
 	const struct session_event *event; /* NULL when the file does not say */
 	struct sample id;		   /* the sample_id fields of a record that is no sample */
 	bool again; /* a sample of a group's further member: the record was handed out before */
-	bool stays; /* the bytes live until session_free(), and so does what a sample points to */
+	bool stays; /* the bytes live until the tool settles, and so does what a sample points to */
 };
 
 /*
@@ -160,9 +160,9 @@ struct session_tool {
 	bool unordered; /* records as they stand in the file, not by time */
 	/*
 	 * For a tool that puts samples off whose record stays: called before anything changes that
-	 * the session has handed out (threads, maps, events), before another callback than sample,
-	 * and at the end. Until it returns, a thread of the tool's may look at maps by
-	 * thread_find_map().
+	 * the session has handed out (threads, maps, events, the bytes of records), before another
+	 * callback than sample, and at the end. Until it returns, a thread of the tool's may look
+	 * at maps by thread_find_map().
 	 */
 	struct error *(*settle)(struct session_tool *tool);
 	struct error *(*sample)(struct session_tool *tool, struct session *s,

@@ -4,15 +4,12 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
-#include <dirent.h>
 #include <fcntl.h>
-#include <sched.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "lib/base/vec.h"
-#include "lib/sys/thread.h"
 #include "perf/session/internal.h"
 #include "tests/unit/image.h"
 #include "tests/unit/memfile.h"
@@ -879,7 +876,7 @@ static void inherited_counters_count_by_thread(void **state)
 			     "a 101 100\nb 101 9\na 101 100\nb 101 5\n");
 }
 
-/* More than the pages that are given back at once, in rounds. */
+/* More than the pieces that are read before the tool has to settle, in rounds. */
 #define LARGE_SAMPLES 150000
 
 static void fill_large(struct image *im)
@@ -893,23 +890,29 @@ static void fill_large(struct image *im)
 	}
 }
 
-static size_t n_threads(void)
-{
-	DIR *dir = opendir("/proc/self/task");
-	const struct dirent *entry;
-	size_t n = 0;
-
-	assert_non_null(dir);
-	while ((entry = readdir(dir)))
-		n += entry->d_name[0] != '.';
-	closedir(dir);
-	return n;
-}
+/* Sums of what a sample was when the tool got it, and where it is. */
+struct put_off {
+	const uint8_t *bytes;
+	size_t size;
+	uint64_t sum;
+};
 
 struct large {
 	struct seen seen;
-	size_t n_threads, stop_at;
+	size_t stop_at;
+	bool puts_off;
+	VEC(struct put_off) waiting;
+	size_t n_settled, n_given; /* calls that gave samples; samples */
 };
+
+static uint64_t sum_of(const uint8_t *bytes, size_t size)
+{
+	uint64_t sum = size;
+
+	for (size_t i = 0; i < size; i++)
+		sum = sum * 31 + bytes[i];
+	return sum;
+}
 
 static struct error *on_large_sample(struct session_tool *tool, struct session *s,
 				     const struct record *rec, const struct sample *sample,
@@ -919,53 +922,129 @@ static struct error *on_large_sample(struct session_tool *tool, struct session *
 	struct session_tool seen = {.ctx = &large->seen};
 
 	TRY(on_sample(&seen, s, rec, sample, event, thread));
-	if (large->seen.samples == 1)
-		large->n_threads = n_threads();
+	if (large->puts_off && rec->stays) {
+		struct put_off *p = vec_push(&large->waiting);
+
+		assert_non_null(p);
+		*p = (struct put_off){rec->body.base, rec->body.size,
+				      sum_of(rec->body.base, rec->body.size)};
+	}
 	return large->seen.samples == large->stop_at ? SESSION_STOP : NULL;
 }
 
-static struct large read_large(const char *path, size_t stop_at)
+static struct error *settle_large(struct session_tool *tool)
 {
-	struct large large = {.seen = {.quiet = true}, .stop_at = stop_at};
-	struct session_tool tool = {.ctx = &large, .sample = on_large_sample};
-	_cleanup_(session_freep) struct session *s = NULL;
+	struct large *large = tool->ctx;
+	const struct put_off *p;
 
-	assert_null(session_open(path, NULL, &s));
-	assert_null(session_process(s, &tool));
-	return large;
+	vec_for_each (p, &large->waiting)
+		assert_int_equal(sum_of(p->bytes, p->size), p->sum);
+	large->n_settled += !!large->waiting.n;
+	large->n_given += large->waiting.n;
+	large->waiting.n = 0;
+	return NULL;
 }
 
-static void a_large_file_is_read_ahead(void **state)
+static void read_large(const char *path, struct large *large)
+{
+	struct session_tool tool = {.ctx = large, .sample = on_large_sample};
+	_cleanup_(session_freep) struct session *s = NULL;
+
+	large->seen.quiet = true;
+	if (large->puts_off)
+		tool.settle = settle_large;
+	assert_null(session_open(path, NULL, &s));
+	assert_null(session_process(s, &tool));
+}
+
+static void large_deinit(struct large *large)
+{
+	seen_deinit(&large->seen);
+	vec_deinit(&large->waiting);
+}
+
+static void check_large(const struct large *large, size_t n)
+{
+	assert_int_equal(large->seen.samples, n);
+	for (uint64_t i = 0; i < n; i++)
+		assert_int_equal(large->seen.times.v[i], 1000 + i);
+}
+
+static void a_large_file_is_read_in_pieces(void **state)
 {
 	struct image im = {0};
-	cpu_set_t all, one;
 
 	image_file(&im, fill_large);
 	struct memfile f = memfile_new(im.sb.str, im.sb.len);
 	strbuf_deinit(&im.sb);
-	struct large ahead = read_large(f.path, 0), stopped = read_large(f.path, 1000);
-	assert_int_equal(stopped.seen.samples, 1000);
+	struct large whole = {0}, stopped = {.stop_at = 1000}, put_off = {.puts_off = true};
 
-	assert_int_equal(sched_getaffinity(0, sizeof(all), &all), 0);
-	CPU_ZERO(&one);
-	for (int cpu = 0; cpu < CPU_SETSIZE && !CPU_COUNT(&one); cpu++)
-		if (CPU_ISSET(cpu, &all))
-			CPU_SET(cpu, &one);
-	assert_int_equal(sched_setaffinity(0, sizeof(one), &one), 0);
-	struct large alone = read_large(f.path, 0);
-	assert_int_equal(sched_setaffinity(0, sizeof(all), &all), 0);
-	/* A sanitizer may have a thread of its own. */
-	assert_int_equal(ahead.n_threads, alone.n_threads + (thread_cpus() > 1));
-
-	assert_int_equal(ahead.seen.samples, LARGE_SAMPLES);
-	assert_int_equal(ahead.seen.samples, alone.seen.samples);
-	assert_int_equal(ahead.seen.sum, alone.seen.sum);
-	assert_memory_equal(ahead.seen.times.v, alone.seen.times.v,
-			    LARGE_SAMPLES * sizeof(*alone.seen.times.v));
-	seen_deinit(&ahead.seen);
-	seen_deinit(&stopped.seen);
-	seen_deinit(&alone.seen);
+	read_large(f.path, &whole);
+	check_large(&whole, LARGE_SAMPLES);
+	read_large(f.path, &stopped);
+	check_large(&stopped, 1000);
+	/* The bytes of samples stay until the tool settles, which it does not for each piece. */
+	read_large(f.path, &put_off);
+	check_large(&put_off, LARGE_SAMPLES);
+	assert_int_equal(put_off.n_given, LARGE_SAMPLES);
+	assert_in_range(put_off.n_settled, 2, 10);
+	large_deinit(&whole);
+	large_deinit(&stopped);
+	large_deinit(&put_off);
 	close(f.fd);
+}
+
+/* Larger than all pieces together, and all of it waits for the end. */
+#define WAITING_SAMPLES 700000
+
+static void fill_waiting(struct image *im)
+{
+	image_comm(im, 100, 100, "alpha", 0, 0);
+	for (uint64_t i = 0; i < WAITING_SAMPLES; i++)
+		image_sample(im, 11, 100, 100, 1000 + i, 0x400000);
+}
+
+/* What follows the record is larger than a piece. */
+static void fill_auxtrace(struct image *im)
+{
+	const uint64_t extra = 400000;
+
+	image_comm(im, 100, 100, "alpha", 0, 0);
+	for (uint64_t i = 0; i < LARGE_SAMPLES; i++) {
+		image_sample(im, 11, 100, 100, 1000 + i, 0x400000);
+		if (i % 1000 == 999)
+			image_round(im);
+		if (i == LARGE_SAMPLES / 2) {
+			const size_t at = image_begin(im, RECORD_AUXTRACE, 0);
+
+			image_u64(im, extra);
+			image_zeros(im, 32);
+			image_end(im, at);
+			image_zeros(im, extra);
+		}
+	}
+}
+
+static void what_is_too_large_for_pieces_is_read_where_it_is_mapped(void **state)
+{
+	static const struct {
+		image_fill_fn fill;
+		size_t n;
+	} cases[] = {{fill_waiting, WAITING_SAMPLES}, {fill_auxtrace, LARGE_SAMPLES}};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct large large = {.puts_off = true};
+		struct image im = {0};
+
+		image_file(&im, cases[i].fill);
+		struct memfile f = memfile_new(im.sb.str, im.sb.len);
+		strbuf_deinit(&im.sb);
+		read_large(f.path, &large);
+		check_large(&large, cases[i].n);
+		assert_int_equal(large.n_given, cases[i].n);
+		large_deinit(&large);
+		close(f.fd);
+	}
 }
 
 int main(void)
@@ -992,7 +1071,8 @@ int main(void)
 		cmocka_unit_test(an_endless_stream_of_something_else_is_told),
 		cmocka_unit_test(a_callback_can_end_it),
 		cmocka_unit_test(inherited_counters_count_by_thread),
-		cmocka_unit_test(a_large_file_is_read_ahead),
+		cmocka_unit_test(a_large_file_is_read_in_pieces),
+		cmocka_unit_test(what_is_too_large_for_pieces_is_read_where_it_is_mapped),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
