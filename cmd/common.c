@@ -109,16 +109,12 @@ struct error *cmd_open_output(const char *path, int *fd)
 	_cleanup_output_path_ struct output_path out = {.dir_fd = -1};
 
 	TRY(output_find(path, &out));
-	const int no_link = out.is_magic ? 0 : O_NOFOLLOW;
 	if (out.is_special)
-		return error_prefix(open_stream(out.dir_fd, out.name, O_APPEND | no_link, fd),
+		return error_prefix(open_stream(out.dir_fd, out.name,
+						O_APPEND | (out.is_magic ? 0 : O_NOFOLLOW), fd),
 				    "cannot write '%s'", path);
-	const int got = openat(out.dir_fd, out.name,
-			       O_WRONLY | O_CLOEXEC | O_NOCTTY | O_CREAT | O_TRUNC | no_link, 0666);
-	if (got < 0)
-		return error_errno(errno, "cannot write '%s'", path);
-	*fd = got;
-	return NULL;
+	/* what root sees of other users is root's */
+	return output_create(&out, path, O_WRONLY, geteuid() ? 0666 : 0600, fd);
 }
 
 struct error *cmd_check_writable(const char *path)

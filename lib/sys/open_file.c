@@ -41,9 +41,9 @@ static struct error *check_file(const struct stat *st, const struct open_regular
 }
 
 /* Without procfs: what is opened is compared with what was looked at. */
-static int open_by_name(const char *path, const struct stat *seen)
+static int open_by_name(const char *path, const struct stat *seen, int flags)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | flags);
 	struct stat st;
 
 	if (fd < 0)
@@ -133,21 +133,60 @@ uint64_t file_max_bytes(int fd)
 	return fstat(fd, &st) || !user_is_trusted(st.st_uid) ? OTHERS_MAX_BYTES : UINT64_MAX;
 }
 
-struct error *open_regular(const char *path, const struct open_regular_opts *opts, int *fd)
+/* What was found by O_PATH. */
+static struct error *open_found(const char *path, int found, const struct stat *st, int flags,
+				int *fd)
 {
-	_cleanup_close_ int found = -1;
 	char link[32];
-	struct stat st;
 
-	TRY(error_at(find_file(path, opts, &found, &st), "%s", path));
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", found);
-	int got = open(link, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	int got = open(link, O_RDONLY | O_CLOEXEC | O_NOCTTY | flags);
 	if (got < 0 && errno == ENOENT)
-		got = open_by_name(path, &st);
+		got = open_by_name(path, st, flags);
 	if (got < 0)
 		return error_at(error_errno(errno, "cannot open"), "%s", path);
 	*fd = got;
 	return NULL;
+}
+
+struct error *open_regular(const char *path, const struct open_regular_opts *opts, int *fd)
+{
+	_cleanup_close_ int found = -1;
+	struct stat st;
+
+	TRY(error_at(find_file(path, opts, &found, &st), "%s", path));
+	return open_found(path, found, &st, O_NONBLOCK, fd);
+}
+
+/* A pipe without a name comes from a shell or a parent. */
+static bool is_pipe(int fd)
+{
+	struct statfs fs;
+
+	return !fstatfs(fd, &fs) && fs.f_type == PIPEFS_MAGIC;
+}
+
+static struct error *check_input(int fd, const struct stat *st)
+{
+	if (S_ISREG(st->st_mode) || S_ISDIR(st->st_mode))
+		return NULL;
+	if (!S_ISFIFO(st->st_mode))
+		return error_new(EINVAL, "is not a file or a pipe");
+	return user_is_trusted(st->st_uid) || is_pipe(fd)
+		       ? NULL
+		       : error_new(EPERM, "is a FIFO that belongs to neither you nor root");
+}
+
+struct error *open_input(const char *path, bool force, int *fd)
+{
+	_cleanup_close_ int found = open(path, O_PATH | O_CLOEXEC);
+	struct stat st;
+
+	if (found < 0 || fstat(found, &st))
+		return error_at(error_errno(errno, "cannot open"), "%s", path);
+	if (!force)
+		TRY(error_at(check_input(found, &st), "%s", path));
+	return open_found(path, found, &st, 0, fd);
 }
 
 struct error *fopen_regular(const char *path, const struct open_regular_opts *opts, FILE **out)
@@ -238,7 +277,7 @@ static struct error *find_last(const struct path_walk *w, const struct stat *st,
 	out->exists = true;
 	out->is_dir = S_ISDIR(st->st_mode);
 	out->is_special = out->is_magic || (!S_ISREG(st->st_mode) && !out->is_dir);
-	out->is_ours = st->st_uid == geteuid();
+	out->is_ours = st->st_uid == geteuid() && (out->is_dir || st->st_nlink == 1);
 	out->mode = st->st_mode & 0777;
 	return NULL;
 }
@@ -322,6 +361,42 @@ void output_path_deinit(struct output_path *out)
 {
 	closep(&out->dir_fd);
 	out->dir_fd = -1;
+}
+
+/* Empties what is still the caller's. */
+static int open_ours(const struct output_path *out, int flags)
+{
+	_cleanup_close_ int fd = openat(out->dir_fd, out->name,
+					flags | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st))
+		return -1;
+	if (!S_ISREG(st.st_mode) || st.st_uid != geteuid() || st.st_nlink != 1) {
+		errno = EEXIST;
+		return -1;
+	}
+	return ftruncate(fd, 0) ? -1 : steal_fd(&fd);
+}
+
+struct error *output_create(const struct output_path *out, const char *path, int flags, mode_t mode,
+			    int *fd)
+{
+	int got = -1;
+
+	if (out->exists && out->is_ours) {
+		got = open_ours(out, flags);
+		if (got < 0 && errno != ENOENT)
+			return error_errno(errno, "cannot write '%s'", path);
+	} else if (out->exists && unlinkat(out->dir_fd, out->name, 0) && errno != ENOENT) {
+		return error_errno(errno, "cannot write '%s'", path);
+	}
+	if (got < 0)
+		got = openat(out->dir_fd, out->name, flags | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+	if (got < 0)
+		return error_errno(errno, "cannot write '%s'", path);
+	*fd = got;
+	return NULL;
 }
 
 struct error *file_write(int fd, const void *data, size_t n)

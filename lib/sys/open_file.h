@@ -52,6 +52,13 @@ struct error *open_regular(const char *path, const struct open_regular_opts *opt
 /* The same as a stream; *out is the caller's. */
 struct error *fopen_regular(const char *path, const struct open_regular_opts *opts, FILE **out);
 
+/*
+ * Opens what the user names as input, and may be a pipe: a regular file or a directory of anybody.
+ * force: anything. Otherwise EPERM: a FIFO of another user, whose open would wait; EINVAL: a device or
+ * a socket, which is not opened.
+ */
+struct error *open_input(const char *path, bool force, int *fd);
+
 /* Where an output file is, or will be. */
 struct output_path {
 	int dir_fd;
@@ -60,7 +67,7 @@ struct output_path {
 	bool is_special; /* a pipe, a terminal or another device, a socket: written in place */
 	bool is_dir;	 /* of output_find_dir() */
 	bool is_magic;	 /* of procfs: what a process has open (/dev/stdout leads there) */
-	bool is_ours;	 /* the caller owns it */
+	bool is_ours;	 /* the caller owns it; a file: it has no other name (link(2)) */
 	mode_t mode;	 /* its permissions */
 };
 
@@ -74,6 +81,15 @@ struct error *output_find(const char *path, struct output_path *out);
 struct error *output_find_dir(const char *path, struct output_path *out);
 void output_path_deinit(struct output_path *out);
 #define _cleanup_output_path_ _cleanup_(output_path_deinit)
+
+/*
+ * Opens the file that was found, which is not special, to write it from its start; flags: O_WRONLY or
+ * O_RDWR. What is the caller's is emptied; what is another user's, or has other names, is removed, so
+ * that nobody else owns what is written. Errors, "cannot write 'PATH': …": as openat(2); EEXIST:
+ * somebody else created it meanwhile.
+ */
+struct error *output_create(const struct output_path *out, const char *path, int flags, mode_t mode,
+			    int *fd);
 
 /* The name of a file that is not complete yet. */
 enum { TEMPORARY_NAME_SIZE = 64 };

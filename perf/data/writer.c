@@ -195,20 +195,20 @@ static struct error *write_header(struct data_writer *w, const void *from, size_
 
 /* ---- open, events, features ---- */
 
-/* An earlier recording stays as PATH.old. What is empty, and another user's, goes. */
-static struct error *keep_old(const char *path, const struct output_path *out)
+/* An earlier recording stays as PATH.old; what is empty does not. */
+static struct error *keep_old(const char *path, struct output_path *out)
 {
 	char old[sizeof(out->name) + 8];
 	struct stat st;
 
 	if (!out->exists || out->is_special ||
-	    fstatat(out->dir_fd, out->name, &st, AT_SYMLINK_NOFOLLOW))
+	    fstatat(out->dir_fd, out->name, &st, AT_SYMLINK_NOFOLLOW) || !st.st_size)
 		return NULL;
 	snprintf(old, sizeof(old), "%s.old", out->name);
-	if (st.st_size ? renameat(out->dir_fd, out->name, out->dir_fd, old)
-		       : !out->is_ours && unlinkat(out->dir_fd, out->name, 0))
+	if (renameat(out->dir_fd, out->name, out->dir_fd, old))
 		return error_at(error_errno(errno, "cannot rename the earlier recording"), "%s",
 				path);
+	out->exists = false;
 	return NULL;
 }
 
@@ -218,13 +218,12 @@ static struct error *open_output(const char *path, int *fd)
 
 	TRY(output_find(path, &out));
 	TRY(keep_old(path, &out));
-	const int no_link = out.is_magic ? 0 : O_NOFOLLOW;
 	/* not for reading: who holds a FIFO open for that never sees that its reader has gone */
 	if (out.is_special)
-		return error_prefix(open_stream(out.dir_fd, out.name, no_link, fd),
+		return error_prefix(open_stream(out.dir_fd, out.name, out.is_magic ? 0 : O_NOFOLLOW,
+						fd),
 				    "cannot write '%s'", path);
-	*fd = openat(out.dir_fd, out.name, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | no_link, 0600);
-	return *fd < 0 ? error_errno(errno, "cannot write '%s'", path) : NULL;
+	return output_create(&out, path, O_RDWR, 0600, fd);
 }
 
 struct error *data_writer_open(const char *path, const struct data_writer_opts *opts,

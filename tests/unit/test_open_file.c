@@ -318,6 +318,94 @@ static void output_to_what_is_open(void **state)
 	output_path_deinit(&out);
 }
 
+static void create(const char *path, const char *text)
+{
+	struct output_path out = find(path);
+	int fd = -1;
+
+	assert_null(output_create(&out, path, O_WRONLY, 0600, &fd));
+	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+	close(fd);
+	output_path_deinit(&out);
+}
+
+/* Whoever has the file open, or another name of it, does not see what is written. */
+static void output_is_written_to_a_file_of_ours(void **state)
+{
+	struct stat st, before;
+
+	create("new", "one");
+	assert_int_equal(stat("new", &before), 0);
+	assert_int_equal(before.st_mode & 0777, 0600);
+	create("new", "2");
+	assert_int_equal(stat("new", &st), 0);
+	assert_true(st.st_ino == before.st_ino);
+	assert_string_equal(content("new"), "2");
+
+	put("kept", "kept");
+	assert_int_equal(link("kept", "planted"), 0);
+	create("planted", "new");
+	assert_string_equal(content("kept"), "kept");
+	assert_string_equal(content("planted"), "new");
+
+	/* What becomes another file after it was looked at. */
+	struct output_path out = find("new");
+	int fd = -1;
+	assert_int_equal(unlink("new") | symlink("kept", "new"), 0);
+	refuses(output_create(&out, "new", O_WRONLY, 0600, &fd), ELOOP, "cannot write 'new'");
+	assert_int_equal(unlink("new") | link("kept", "new"), 0);
+	refuses(output_create(&out, "new", O_WRONLY, 0600, &fd), EEXIST, "cannot write 'new'");
+	assert_int_equal(fd, -1);
+	output_path_deinit(&out);
+	assert_string_equal(content("kept"), "kept");
+
+	need_root();
+	put("theirs", "read by them");
+	assert_int_equal(chown("theirs", OTHER_USER, OTHER_USER) | chmod("theirs", 0666), 0);
+	const int open_there = open("theirs", O_RDONLY);
+	create("theirs", "secret");
+	assert_int_equal(stat("theirs", &st), 0);
+	assert_true(st.st_uid == geteuid() && (st.st_mode & 0777) == 0600);
+	char text[16] = "";
+	assert_int_equal(read(open_there, text, sizeof(text) - 1), 12);
+	assert_string_equal(text, "read by them");
+	close(open_there);
+}
+
+static void inputs_of_others_do_not_wait(void **state)
+{
+	int fd = -1;
+
+	put("file", "text");
+	assert_null(open_input("file", false, &fd));
+	close(fd);
+	assert_null(open_input(".", false, &fd));
+	close(fd);
+	fd = -1;
+	refuses(open_input("none", false, &fd), ENOENT, "cannot open");
+	refuses(open_input("/dev/null", false, &fd), EINVAL, "is not a file or a pipe");
+	assert_int_equal(fd, -1);
+	assert_null(open_input("/dev/null", true, &fd));
+	close(fd);
+
+	char path[32];
+	int fds[2];
+	assert_int_equal(pipe(fds), 0);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fds[0]);
+	assert_null(open_input(path, false, &fd));
+	close(fd);
+	close(fds[0]);
+	close(fds[1]);
+
+	need_root();
+	fd = -1;
+	/* an open of it would wait for a writer */
+	assert_int_equal(mkfifo("fifo", 0666) | chown("fifo", OTHER_USER, OTHER_USER), 0);
+	refuses(open_input("fifo", false, &fd), EPERM,
+		"is a FIFO that belongs to neither you nor root");
+	assert_int_equal(fd, -1);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 /* What find_in_root() finds, as text; "ENOENT" and so on if it finds nothing. */
@@ -399,6 +487,8 @@ int main(void)
 		TEST(output_follows_own_links),
 		TEST(output_does_not_follow_links_of_others),
 		TEST(output_to_what_is_open),
+		TEST(output_is_written_to_a_file_of_ours),
+		TEST(inputs_of_others_do_not_wait),
 		TEST(links_stay_in_the_root),
 	};
 
