@@ -17,6 +17,7 @@
 #include <unistd.h>
 #include <zstd.h>
 
+#include "lib/sys/open_file.h"
 #include "perf/session/internal.h"
 
 #define PIPE_CHUNK	 (256 << 10)
@@ -543,11 +544,7 @@ struct error *input_map(const char *path, int fd, uint64_t size, const uint8_t *
 
 static struct error *open_error(const char *path, int code)
 {
-	struct error *err = error_at(error_errno(code, "cannot open"), "%s", path);
-
-	if (code == ENOENT && !strcmp(path, "perf.data"))
-		error_hint(err, "record one first: perf-bpf record -a -- sleep 4");
-	return err;
+	return error_at(error_errno(code, "cannot open"), "%s", path);
 }
 
 static struct error *check_owner(const char *path, const struct stat *st, bool force)
@@ -611,13 +608,27 @@ struct error *input_open_fd(struct session *s, const char *path, int *fd, bool f
 	return data_header_decode(s->input.base, s->input.size, s->path, s->log, &s->header);
 }
 
+/* In a directory that others can write to, perf.data may be anything. */
+static struct error *open_path(const char *path, bool force, int *fd)
+{
+	struct error *err = open_input(path, force, fd);
+
+	if (err && err->code == ENOENT && !strcmp(path, "perf.data"))
+		error_hint(err, "record one first: perf-bpf record -a -- sleep 4");
+	else if (err && (err->code == EPERM || err->code == EINVAL))
+		error_hint(err, "use -f to read it anyway");
+	return err;
+}
+
 struct error *input_open(struct session *s, const char *path, bool force)
 {
 	_cleanup_close_ int fd = -1;
 	struct stat st;
 
-	fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC)
-			       : fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
+	if (strcmp(path, "-"))
+		TRY(open_path(path, force, &fd));
+	else
+		fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
 	if (fd < 0 || fstat(fd, &st))
 		return open_error(path, errno);
 	if (S_ISDIR(st.st_mode))
