@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "lib/base/plain_text.h"
@@ -51,14 +52,30 @@ static struct error *find_dump(struct event_dumps *dumps, const char *event,
 static int open_dump(const struct event_dumps *dumps, struct event_dump *dump)
 {
 	const int dir = dumps->out.dir_fd;
-	int fd;
+	struct stat st;
 
-	if (*dump->temporary)
-		return openat(dir, dump->temporary, O_WRONLY | O_APPEND | O_NOFOLLOW | O_CLOEXEC);
-	fd = open_temporary(dir, dump->temporary, O_WRONLY, geteuid() ? 0666 : 0600);
-	if (fd < 0)
+	if (*dump->temporary) {
+		/* In a directory of another user it may have become another file. */
+		_cleanup_close_ int again = openat(dir, dump->temporary,
+						   O_WRONLY | O_APPEND | O_NOFOLLOW | O_NONBLOCK |
+							   O_NOCTTY | O_CLOEXEC);
+		if (again < 0 || fstat(again, &st))
+			return -1;
+		if (st.st_dev != dump->dev || st.st_ino != dump->ino) {
+			errno = ESTALE;
+			return -1;
+		}
+		return steal_fd(&again);
+	}
+	_cleanup_close_ int fd =
+		open_temporary(dir, dump->temporary, O_WRONLY, geteuid() ? 0666 : 0600);
+	if (fd < 0 || fstat(fd, &st)) {
 		*dump->temporary = 0;
-	return fd;
+		return -1;
+	}
+	dump->dev = st.st_dev;
+	dump->ino = st.st_ino;
+	return steal_fd(&fd);
 }
 
 struct error *event_dumps_begin(struct event_dumps *dumps, const char *path, const char *likely)

@@ -16,6 +16,8 @@
 struct event_dump {
 	char *name; /* of the file, in its directory; '/' of the event's name is '_' */
 	char temporary[TEMPORARY_NAME_SIZE];
+	dev_t dev; /* of the file that has the name */
+	ino_t ino;
 	uint64_t bytes, samples;
 };
 
