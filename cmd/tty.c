@@ -190,7 +190,7 @@ static int64_t open_file(bool is_code, int *fd)
 
 	for (int n = 0; n < MAX_FILES; n++) {
 		snprintf(name, sizeof(name), "%s.%d", tty_save_name(is_code), n);
-		*fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+		*fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, geteuid() ? 0666 : 0600);
 		if (*fd >= 0)
 			return n;
 		if (errno != EEXIST)
