@@ -677,6 +677,12 @@ static struct error *show_header(struct browser *b, size_t arg, enum browser_wis
 	return NULL;
 }
 
+struct error *browser_switch_mouse(struct browser *b, size_t arg, enum browser_wish *wish)
+{
+	*wish = BROWSER_MOUSE;
+	return NULL;
+}
+
 static struct error *quit(struct browser *b, size_t arg, enum browser_wish *wish)
 {
 	*wish = BROWSER_QUIT;
@@ -871,6 +877,8 @@ static const struct browser_binding bindings[] = {
 	{'f', ask_count, 0, true, "f", "hide rows with fewer samples"},
 	{'z', toggle_zero, 0, true, "z", "drop samples of earlier intervals, or let them fade"},
 	{'D', ask_delay, 0, true, "D", "the time between two results"},
+	{'M', browser_switch_mouse, 0, false, "M",
+	 "the mouse is for rows, or for the terminal's text"},
 	{'h', help, 0, false, "h, ?, F1", "this help"},
 	{'?', help, 0, false, NULL, NULL},
 	{KEY_F1, help, 0, false, NULL, NULL},
@@ -894,9 +902,19 @@ struct error *browser_bound(struct browser *b, const struct browser_binding *bou
 
 struct error *browser_press(struct browser *b, uint32_t key, enum browser_wish *wish)
 {
+	const struct mouse mouse = mouse_of_key(key);
+
 	*wish = BROWSER_NOTHING;
 	b->going = GOING_ROW;
+	/* the end of a click must not take away what its beginning has shown */
+	if (key_is_mouse(key) && (mouse.button == MOUSE_MIDDLE || mouse.button == MOUSE_OTHER))
+		return NULL;
 	free(steal_ptr(b->message));
+	if (key_is_mouse(key)) {
+		key = browser_mouse(b, mouse);
+		if (key == KEY_NONE)
+			return NULL;
+	}
 	switch (b->mode) {
 	case MODE_PAGER:
 		return browser_press_pager(b, key);

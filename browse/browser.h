@@ -64,6 +64,7 @@ enum browser_wish {
 	BROWSER_ANNOTATE, /* the function of browser_wanted() */
 	BROWSER_PRINT,	  /* browser_text(), to a file */
 	BROWSER_HEADER,	  /* what the recording says of itself: browser_show_text() */
+	BROWSER_MOUSE,	  /* keys of the mouse come from now on, or do not any more */
 };
 
 /* The row that is chosen: whose it is. NULL: not known. */

@@ -396,6 +396,8 @@ static const struct browser_binding bindings[] = {
 	{'k', turn, LOOK_NUMBERS, false, "k", "numbers of source lines"},
 	{'l', turn, LOOK_PLACES, false, "l", "file and line behind each instruction"},
 	{'P', print, 0, false, "P", "print the code to perf.annotation.N"},
+	{'M', browser_switch_mouse, 0, false, "M",
+	 "the mouse is for lines, or for the terminal's text"},
 	{'h', help, 0, false, "h, F1", "this help"},
 	{KEY_F1, help, 0, false, NULL, NULL},
 	{'q', quit, 0, false, "q, Ctrl-C", "back to the table"},

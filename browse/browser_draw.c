@@ -105,6 +105,15 @@ static double share_of(const struct result_table *t, size_t entry)
 	return 0;
 }
 
+size_t browser_sign_column(const struct browser *b, const struct browse_row *row)
+{
+	const struct result_profile *profile = b->printer.t->profile;
+
+	if (!row->node)
+		return row->depth * LEVEL_INDENT;
+	return profile->rows[row->entry].depth * LEVEL_INDENT + (row->depth + 1) * CHAIN_INDENT;
+}
+
 static void draw_entry(struct browser *b, struct canvas *canvas, size_t y,
 		       const struct browse_row *row, enum canvas_style style)
 {
@@ -112,7 +121,7 @@ static void draw_entry(struct browser *b, struct canvas *canvas, size_t y,
 	const bool is_chosen = style == STYLE_CURSOR;
 	const enum canvas_style hot =
 		is_chosen ? style : scroll_share_style(share_of(p->t, row->entry));
-	const size_t indent = row->depth * LEVEL_INDENT;
+	const size_t indent = browser_sign_column(b, row);
 	const char *sign = row->is_open ? "-" : row->can_open ? "+" : " ";
 	bool first = true;
 	size_t x = indent + 2;
@@ -145,9 +154,7 @@ static void draw_frame(struct browser *b, struct canvas *canvas, size_t y,
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
 	const uint64_t total = stack_node_total(row->node);
 	const uint64_t whole = row->whole ? row->whole : profile->rows[row->entry].period;
-	const size_t depth =
-		profile->rows[row->entry].depth * LEVEL_INDENT + (row->depth + 1) * CHAIN_INDENT;
-	size_t x = min_of(depth, canvas->columns);
+	size_t x = min_of(browser_sign_column(b, row), canvas->columns);
 
 	canvas_add(canvas, y, x, canvas->columns, style,
 		   row->is_open	   ? "- "
@@ -186,6 +193,7 @@ static void draw_table(struct browser *b, struct canvas *canvas, size_t y, size_
 		return;
 	if (!b->hides_titles && y < end)
 		draw_titles(b, canvas, y++);
+	b->top = y;
 	b->page = end > y ? end - y : 0;
 	b->cursor = scroll_moved(b->cursor, 0, b->rows.v.n);
 	b->first = scroll_first(b->first, b->cursor, b->page, b->rows.v.n);
@@ -218,6 +226,10 @@ static void draw_menu(struct browser *b, struct canvas *canvas)
 		columns = max_of(columns, plain_width(text, strlen(text)));
 	}
 	draw_box(canvas, menu->title, &rows, &columns, &y, &x);
+	menu->y = y;
+	menu->x = x;
+	menu->rows = rows;
+	menu->columns = columns;
 	menu->first = scroll_first(menu->first, menu->cursor, rows, menu->items.n);
 	for (size_t i = 0; i < rows; i++)
 		canvas_fill(canvas, y + i, x, x + columns,
@@ -361,8 +373,10 @@ struct error *browser_draw(struct browser *b, struct canvas *canvas)
 		return error_nomem();
 	if (first)
 		canvas_fill(canvas, 0, 0, canvas->columns, STYLE_BAR, strbuf_str(&head));
-	if (screen != MODE_TABLE)
+	if (screen != MODE_TABLE) {
 		b->page = end - first;
+		b->top = first + (screen == MODE_CODE); /* below the titles of the columns */
+	}
 	if (screen == MODE_PAGER)
 		pager_draw(&b->pager, canvas, first, end - first);
 	else if (screen == MODE_CODE)

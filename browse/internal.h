@@ -55,6 +55,7 @@ struct menu {
 	char *title;
 	VEC(struct menu_item) items;
 	size_t cursor, first;
+	size_t y, x, rows, columns; /* where its items were drawn */
 };
 
 struct prompt {
@@ -84,7 +85,8 @@ struct browser {
 	struct browse_rows rows;
 	struct table_printer printer;
 	bool has_printer;
-	size_t cursor, first, page;
+	size_t cursor, first;
+	size_t top, page; /* of the screen: the first row of the list, and how many */
 	bool hides_titles, was_shown;
 
 	enum browser_mode mode;
@@ -114,9 +116,19 @@ void browser_ask(struct browser *b, const char *title, prompt_fn *fn);
 /* What a key is bound to. */
 struct error *browser_bound(struct browser *b, const struct browser_binding *bindings, size_t n,
 			    uint32_t key, enum browser_wish *wish);
+/* A key's function: BROWSER_MOUSE. */
+struct error *browser_switch_mouse(struct browser *b, size_t arg, enum browser_wish *wish);
 /* Shows the bindings; what: "report". */
 struct error *browser_help(struct browser *b, const char *what,
 			   const struct browser_binding *bindings, size_t n);
+/*
+ * What a button of the mouse does, as another key that is to be pressed now; KEY_NONE: none. It is
+ * not MOUSE_MIDDLE or MOUSE_OTHER.
+ */
+uint32_t browser_mouse(struct browser *b, struct mouse mouse);
+/* Where the sign of a row is: whether it is open or can be opened. */
+size_t browser_sign_column(const struct browser *b, const struct browse_row *row);
+
 /* A key while b->pager is shown. */
 struct error *browser_press_pager(struct browser *b, uint32_t key);
 

@@ -51,6 +51,70 @@ static uint32_t key_of_number(unsigned number)
 	}
 }
 
+/* As xterm numbers buttons: those of the wheel have 64, modifiers and moves are bits. */
+static uint32_t key_of_button(unsigned button, bool is_release, unsigned column, unsigned row)
+{
+	enum { MODIFIERS = 4 | 8 | 16 }; /* Shift, Meta, Ctrl */
+	enum mouse_button which = MOUSE_OTHER;
+
+	switch (button & ~(unsigned)MODIFIERS) {
+	case 0:
+		which = MOUSE_LEFT;
+		break;
+	case 1:
+		which = MOUSE_MIDDLE;
+		break;
+	case 2:
+		which = MOUSE_RIGHT;
+		break;
+	case 64:
+		which = MOUSE_WHEEL_UP;
+		break;
+	case 65:
+		which = MOUSE_WHEEL_DOWN;
+		break;
+	}
+	return key_of_mouse((struct mouse){
+		.button = is_release ? MOUSE_OTHER : which,
+		.row = row ? row - 1 : 0,
+		.column = column ? column - 1 : 0,
+	});
+}
+
+/* Behind "ESC [ M": the button, the column and the row, each with 32 added. 0: the end is missing.
+ */
+static size_t old_mouse(const unsigned char *p, size_t n, uint32_t *key)
+{
+	enum { RELEASED = 3 };
+
+	if (n < 3)
+		return 0;
+	*key = p[0] < 32 || p[1] < 32 || p[2] < 32
+		       ? (uint32_t)KEY_UNKNOWN
+		       : key_of_button(p[0] - 32u, (p[0] & 3) == RELEASED, p[1] - 32u, p[2] - 32u);
+	return 3;
+}
+
+/* Behind "ESC [ <": three numbers, and M for pressed or m for released. 0: the end is missing. */
+static size_t new_mouse(const unsigned char *p, size_t n, uint32_t *key)
+{
+	unsigned numbers[3] = {0};
+	size_t i = 0, count = 0;
+
+	for (; i < n && ((p[i] >= '0' && p[i] <= '9') || p[i] == ';'); i++) {
+		if (p[i] == ';')
+			count++;
+		else if (count < 3 && numbers[count] < 100000)
+			numbers[count] = numbers[count] * 10 + (p[i] - '0');
+	}
+	if (i == n)
+		return 0;
+	*key = count == 2 && (p[i] == 'M' || p[i] == 'm')
+		       ? key_of_button(numbers[0], p[i] == 'm', numbers[1], numbers[2])
+		       : (uint32_t)KEY_UNKNOWN;
+	return i + 1;
+}
+
 /* Behind "ESC [": parameters and what ends them. 0: the end is missing. */
 static size_t control_sequence(const unsigned char *p, size_t n, uint32_t *key)
 {
@@ -60,6 +124,12 @@ static size_t control_sequence(const unsigned char *p, size_t n, uint32_t *key)
 	if (n >= 2 && p[0] == '[') { /* the Linux console: F1 is "ESC [ [ A" */
 		*key = p[1] == 'A' ? KEY_F1 : KEY_UNKNOWN;
 		return 2;
+	}
+	if (n && (p[0] == 'M' || p[0] == '<')) {
+		const size_t more =
+			p[0] == 'M' ? old_mouse(p + 1, n - 1, key) : new_mouse(p + 1, n - 1, key);
+
+		return more ? more + 1 : 0;
 	}
 	while (i < n && p[i] >= '0' && p[i] <= '9' && number < 1000)
 		number = number * 10 + (p[i++] - '0');

@@ -49,6 +49,14 @@ static struct error *answer(struct browse *browse, enum browser_wish wish)
 		if (!err)
 			err = browser_show_text(o->browser, "The recording", strbuf_str(&text));
 		break;
+	case BROWSER_MOUSE:
+		if (!tty_terminal(o->tty)->has_mouse)
+			err = browser_say(o->browser, "The mouse of this terminal is not known");
+		else if (tty_set_mouse(o->tty, !tty_has_mouse(o->tty)))
+			err = browser_say(o->browser, "The mouse chooses rows and scrolls");
+		else
+			err = browser_say(o->browser, "The mouse selects text of the terminal");
+		break;
 	case BROWSER_PRINT: {
 		const bool is_code = browser_shows_code(o->browser);
 
@@ -94,6 +102,7 @@ struct error *browse_new(const struct browse_opts *opts, struct browse **out)
 	browse->opts = *opts;
 	browse->ascii = !tty_is_utf8();
 	browse->colours = tty_terminal(opts->tty)->colour && !(no_colour && *no_colour);
+	tty_set_mouse(opts->tty, true);
 	TRY(loop_watch(opts->loop, tty_fd(opts->tty), on_ready, browse));
 	*out = steal_ptr(browse);
 	return NULL;

@@ -61,7 +61,7 @@ struct tty {
 	struct termios old_modes;
 	int guard_fd; /* our end of the socket */
 	pid_t guard;
-	bool on;
+	bool on, mouse;
 	unsigned generation;
 	unsigned char bytes[KEY_MAX_BYTES]; /* that were read and are no key yet */
 	size_t n_bytes;
@@ -96,6 +96,7 @@ bool tty_stalled(const struct tty *tty)
 
 static void add_leave(const struct tty *tty, struct strbuf *out)
 {
+	terminal_mouse(&tty->terminal, false, out);
 	terminal_add(out, tty->terminal.normal);
 	terminal_add(out, tty->terminal.show);
 	terminal_add(out, tty->terminal.leave);
@@ -134,7 +135,26 @@ static void enter(struct tty *tty)
 	}
 	terminal_add(&out, tty->terminal.enter);
 	terminal_add(&out, tty->terminal.hide);
+	if (tty->mouse)
+		terminal_mouse(&tty->terminal, true, &out);
 	tty_write(tty, &out);
+}
+
+bool tty_set_mouse(struct tty *tty, bool on)
+{
+	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
+
+	tty->mouse = on && tty->terminal.has_mouse;
+	if (tty->on) {
+		terminal_mouse(&tty->terminal, tty->mouse, &out);
+		tty_write(tty, &out);
+	}
+	return tty->mouse;
+}
+
+bool tty_has_mouse(const struct tty *tty)
+{
+	return tty->mouse;
 }
 
 static void leave(struct tty *tty)

@@ -35,6 +35,12 @@ DEFINE_FREEP(struct tty, tty_free)
 
 /* Opens the keys and the output, and forks the process that guards the terminal. */
 struct error *tty_begin(struct tty *tty);
+/*
+ * Whether the buttons of the mouse are keys; at first they are not, and they never are on a
+ * terminal without (struct terminal). Returns whether they are now.
+ */
+bool tty_set_mouse(struct tty *tty, bool on);
+bool tty_has_mouse(const struct tty *tty);
 /* Waits for keys, changes of the size and Ctrl-Z, which are blocked signals from here on. */
 struct error *tty_listen(struct tty *tty);
 /* Gives the screen back; may be called twice. */

@@ -122,4 +122,33 @@ test_many_rows_and_none() {
 	mode_is alternate_on 0 || fail "an empty browser"
 }
 
+# Buttons of the mouse, as xterm sends them; modes are given back, also after kill -9.
+test_mouse() {
+	make_recording -n 10000 /opt/lib a >many
+	open_terminal 100 30
+	start many
+	wait_for screen_has " 1/10000"
+	wait_for mode_is mouse_standard_flag 1
+	t send-keys -l $'\033[<0;20;7M'
+	wait_for screen_has " 5/10000"
+	t send-keys -l $'\033[<65;20;7M'
+	wait_for screen_has " 8/10000"
+	t send-keys -l $'\033[<2;20;7M'
+	wait_for screen_has "Exit"
+	t send-keys -l $'\033[<0;1;1M'
+	wait_for screen_has " 8/10000"
+	t send-keys M
+	wait_for mode_is mouse_standard_flag 0
+	wait_for screen_has "The mouse selects text of the terminal"
+	t send-keys M
+	wait_for mode_is mouse_standard_flag 1
+	quit
+	mode_is mouse_standard_flag 0 || fail "the mouse still sends keys"
+	start many
+	wait_for mode_is mouse_standard_flag 1
+	kill -KILL "$(pgrep -o -P "$(t display-message -p '#{pane_pid}')")"
+	wait_for mode_is mouse_standard_flag 0
+	wait_for is_back
+}
+
 run_tests

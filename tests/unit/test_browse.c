@@ -61,6 +61,30 @@ static void test_keys(void **state)
 	KEY("\xff\xff\xff\xff", false, KEY_UNKNOWN, 1);
 }
 
+#define MOUSE(which, y, x)                                                                         \
+	key_of_mouse((struct mouse){.button = MOUSE_##which, .row = (y), .column = (x)})
+
+static void test_keys_of_the_mouse(void **state)
+{
+	KEY("\033[<0;1;1M", false, MOUSE(LEFT, 0, 0), 9);
+	KEY("\033[<2;80;24Mx", false, MOUSE(RIGHT, 23, 79), 11);
+	KEY("\033[<64;200;60M", false, MOUSE(WHEEL_UP, 59, 199), 13);
+	KEY("\033[<65;3;4M", false, MOUSE(WHEEL_DOWN, 3, 2), 10);
+	KEY("\033[<81;3;4M", false, MOUSE(WHEEL_DOWN, 3, 2), 10); /* with Ctrl */
+	KEY("\033[<0;3;4m", false, MOUSE(OTHER, 3, 2), 9);	  /* released */
+	KEY("\033[<35;3;4M", false, MOUSE(OTHER, 3, 2), 10);	  /* moved */
+	KEY("\033[<0;99999999;0M", false, MOUSE(LEFT, 0, KEY_MOUSE_MAX), 16);
+	KEY("\033[<0;3M", false, KEY_UNKNOWN, 7);
+	KEY("\033[<0;3;4;5M", false, KEY_UNKNOWN, 11);
+	KEY("\033[<0;3;4", false, KEY_NONE, 0);
+	KEY("\033[M !!", false, MOUSE(LEFT, 0, 0), 6);
+	KEY("\033[M`\"#", false, MOUSE(WHEEL_UP, 2, 1), 6);
+	KEY("\033[M#!!", false, MOUSE(OTHER, 0, 0), 6);
+	KEY("\033[M\1!!", false, KEY_UNKNOWN, 6);
+	KEY("\033[M !", false, KEY_NONE, 0);
+	assert_true(key_is_mouse(MOUSE(LEFT, 0, 0)) && !key_is_mouse(KEY_UNKNOWN));
+}
+
 /* ---- the canvas ---- */
 
 static void check_text(const struct canvas *canvas, const char *text)
@@ -292,6 +316,62 @@ static void test_fold(void **state)
 	assert_true(seen(&w, " 1/4"));
 	type(&w, "E");
 	assert_true(seen(&w, " 1/8"));
+	world_free(&w);
+}
+
+/* Where things are is seen on the screen, so it is drawn before each click. */
+static void click(struct world *w, uint32_t key)
+{
+	seen(w, "");
+	press(w, key);
+}
+
+static void test_mouse(void **state)
+{
+	struct world w;
+
+	/* rows begin below two lines: the head and the titles */
+	world_make(&w, 1, 30, false);
+	click(&w, MOUSE(LEFT, 4, 20));
+	assert_int_equal(browser_chosen(w.b).tid, 3);
+	click(&w, MOUSE(OTHER, 4, 20)); /* the end of the click */
+	assert_int_equal(browser_chosen(w.b).tid, 3);
+	click(&w, MOUSE(LEFT, 0, 0)); /* the head, and the last line */
+	click(&w, MOUSE(LEFT, 23, 0));
+	assert_int_equal(browser_chosen(w.b).tid, 3);
+	/* the sign opens a row, another click on its row folds it */
+	click(&w, MOUSE(LEFT, 2, 0));
+	assert_int_equal(browser_chosen(w.b).tid, 1);
+	assert_true(seen(&w, " 1/31") && seen(&w, "   + main"));
+	click(&w, MOUSE(LEFT, 3, 3)); /* the sign of main */
+	assert_true(seen(&w, "   - main"));
+	click(&w, MOUSE(LEFT, 2, 20));
+	assert_int_equal(browser_chosen(w.b).tid, 1);
+	click(&w, MOUSE(LEFT, 2, 20));
+	assert_true(seen(&w, " 1/30"));
+	/* the wheel: the cursor stays where it is on the screen */
+	click(&w, MOUSE(WHEEL_DOWN, 5, 5));
+	assert_int_equal(browser_chosen(w.b).tid, 4);
+	assert_false(seen(&w, "[.] f2\n"));
+	click(&w, MOUSE(WHEEL_UP, 5, 5));
+	assert_int_equal(browser_chosen(w.b).tid, 1);
+	for (int i = 0; i < 20; i++)
+		click(&w, MOUSE(WHEEL_DOWN, 5, 5));
+	assert_true(seen(&w, " 30/30"));
+	/* a menu is left by a click beside it */
+	click(&w, MOUSE(RIGHT, 10, 20));
+	assert_true(seen(&w, "Zoom into "));
+	click(&w, MOUSE(LEFT, 0, 0));
+	assert_false(seen(&w, "Zoom into "));
+	type(&w, "M");
+	assert_int_equal(w.wish, BROWSER_MOUSE);
+	/* where nothing is drawn yet, and where there are no rows */
+	world_free(&w);
+	world_make(&w, 1, 0, false);
+	press(&w, MOUSE(LEFT, 0, 0));
+	click(&w, MOUSE(LEFT, 2, 0));
+	click(&w, MOUSE(WHEEL_DOWN, 2, 0));
+	click(&w, MOUSE(RIGHT, KEY_MOUSE_MAX, KEY_MOUSE_MAX));
 	world_free(&w);
 }
 
@@ -840,13 +920,22 @@ static void test_other_code(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_keys),	       cmocka_unit_test(test_canvas),
-		cmocka_unit_test(test_scroll),	       cmocka_unit_test(test_fold),
-		cmocka_unit_test(test_move),	       cmocka_unit_test(test_zoom),
-		cmocka_unit_test(test_messages),       cmocka_unit_test(test_zoom_into_a_socket),
-		cmocka_unit_test(test_menus),	       cmocka_unit_test(test_live),
-		cmocka_unit_test(test_code),	       cmocka_unit_test(test_look_of_code),
-		cmocka_unit_test(test_search_in_code), cmocka_unit_test(test_calls),
+		cmocka_unit_test(test_keys_of_the_mouse),
+		cmocka_unit_test(test_mouse),
+		cmocka_unit_test(test_keys),
+		cmocka_unit_test(test_canvas),
+		cmocka_unit_test(test_scroll),
+		cmocka_unit_test(test_fold),
+		cmocka_unit_test(test_move),
+		cmocka_unit_test(test_zoom),
+		cmocka_unit_test(test_messages),
+		cmocka_unit_test(test_zoom_into_a_socket),
+		cmocka_unit_test(test_menus),
+		cmocka_unit_test(test_live),
+		cmocka_unit_test(test_code),
+		cmocka_unit_test(test_look_of_code),
+		cmocka_unit_test(test_search_in_code),
+		cmocka_unit_test(test_calls),
 		cmocka_unit_test(test_other_code),
 	};
 
