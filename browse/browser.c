@@ -386,7 +386,7 @@ static struct error *zoom_thread(struct browser *b, size_t arg, enum browser_wis
 	if (b->view.comm || b->view.tid)
 		return zoom(b, ZOOM_THREAD, NULL, 0, wish);
 	if (!by_tid && !has_key(b, "comm", "comm"))
-		return browser_say(b, "Rows are of several threads: sort by comm or pid first");
+		return browser_say(b, "A row can have several threads: sort by comm or pid first");
 	if (!choice.comm)
 		return NULL;
 	return zoom(b, ZOOM_THREAD, by_tid ? NULL : choice.comm, by_tid ? choice.tid : 0, wish);
@@ -399,9 +399,9 @@ static struct error *zoom_dso(struct browser *b, size_t arg, enum browser_wish *
 	if (b->view.dso)
 		return zoom(b, ZOOM_DSO, NULL, 0, wish);
 	if (!has_key(b, "dso", "symbol"))
-		return browser_say(b, "Rows are of several DSOs: sort by dso first");
+		return browser_say(b, "A row can have several DSOs: sort by dso first");
 	if (!choice.module)
-		return browser_say(b, "The DSO is not known");
+		return browser_say(b, "The DSO is unknown");
 	return zoom(b, ZOOM_DSO, choice.module, 0, wish);
 }
 
@@ -438,7 +438,7 @@ static struct error *zoom_socket(struct browser *b, size_t arg, enum browser_wis
 	if (b->view.has_socket)
 		return zoom(b, ZOOM_SOCKET, NULL, 0, wish);
 	if (!cell)
-		return browser_say(b, "Rows are of several sockets: sort by socket first");
+		return browser_say(b, "A row can have several sockets: sort by socket first");
 	return zoom(b, ZOOM_SOCKET, "socket", (int32_t)cell->i, wish);
 }
 
@@ -507,7 +507,7 @@ static struct error *answer_limit(struct browser *b, const char *text, enum brow
 
 static struct error *ask_limit(struct browser *b, size_t arg, enum browser_wish *wish)
 {
-	browser_ask(b, "Hide rows and branches below so many percent", answer_limit);
+	browser_ask(b, "Hide rows and branches below this percentage", answer_limit);
 	return NULL;
 }
 
@@ -656,9 +656,9 @@ static struct error *annotate(struct browser *b, size_t arg, enum browser_wish *
 	if (!b->opts.annotates)
 		return browser_say(b, "Code cannot be shown here");
 	if (!has_key(b, "symbol", "symbol") && !(browser_row(b) && browser_row(b)->node))
-		return browser_say(b, "Rows are of several functions: sort by symbol first");
+		return browser_say(b, "A row can have several functions: sort by symbol first");
 	if (!browser_chosen(b).function)
-		return browser_say(b, "The function is not known");
+		return browser_say(b, "The function is unknown");
 	*wish = BROWSER_ANNOTATE;
 	return NULL;
 }
@@ -718,7 +718,7 @@ static struct error *answer_delay(struct browser *b, const char *text, enum brow
 
 static struct error *ask_delay(struct browser *b, size_t arg, enum browser_wish *wish)
 {
-	browser_ask(b, "Show new results every so many seconds", answer_delay);
+	browser_ask(b, "Update interval in seconds", answer_delay);
 	return NULL;
 }
 
@@ -871,7 +871,7 @@ static const struct browser_binding bindings[] = {
 	{'K', hide_kernel, 0, false, "K", "hide samples of the kernel"},
 	{'U', hide_user, 0, false, "U", "hide samples of user space"},
 	{'H', toggle_titles, 0, false, "H", "show or hide the titles of the columns"},
-	{'i', show_header, 0, false, "i", "what the recording says of the machine and itself"},
+	{'i', show_header, 0, false, "i", "header of the recording"},
 	{'P', print, 0, false, "P", "print all rows to perf.hist.N"},
 	{'p', freeze, 0, true, "p", "pause; go on"},
 	{'f', ask_count, 0, true, "f", "hide rows with fewer samples"},

@@ -394,7 +394,7 @@ static const struct browser_binding bindings[] = {
 	{'j', turn, LOOK_ARROWS, false, "j", "the arrow of the jump, or of the loop"},
 	{'J', turn, LOOK_JUMPS, false, "J", "how many jumps go to an instruction"},
 	{'k', turn, LOOK_NUMBERS, false, "k", "numbers of source lines"},
-	{'l', turn, LOOK_PLACES, false, "l", "file and line behind each instruction"},
+	{'l', turn, LOOK_PLACES, false, "l", "file and line after each instruction"},
 	{'P', print, 0, false, "P", "print the code to perf.annotation.N"},
 	{'M', browser_switch_mouse, 0, false, "M",
 	 "the mouse is for lines, or for the terminal's text"},

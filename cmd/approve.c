@@ -47,9 +47,9 @@ static const struct argp_option options[] = {
 	{"for", OPT_FOR, "WHO", 0, "Approve for this user or group: NAME, user:NAME or group:NAME",
 	 0},
 	{"target", OPT_TARGET, "TARGET", 0,
-	 "Which processes it may look at: own (default), cgroup or all", 0},
+	 "Processes that the program can see: own (default), cgroup or all", 0},
 	{"command", OPT_COMMAND, "COMMAND", 0,
-	 "For which command: run (default) or record; trace is for itself", 0},
+	 "Command that can use the program: run (default) or record", 0},
 	{"max-overhead", OPT_MAX_OVERHEAD, "PERCENT", 0,
 	 "End it if a program uses more than PERCENT of all CPUs' time (default 2%)", 0},
 	{"max-duration", OPT_MAX_DURATION, "TIME", 0, "End it after TIME (default 10m)", 0},
@@ -122,7 +122,7 @@ static const struct argp argp = {
 	       "run' "
 	       "through the service 'perf-bpf delegate'.\vFILE and NAME are those of 'perf-bpf "
 	       "run'; 'trace' is the command 'perf-bpf trace'. "
-	       "The approval is for this content: if the program changes, it is refused.",
+	       "The approval is for the current content: a changed program is rejected.",
 };
 
 /* ---- for whom ---- */
@@ -181,7 +181,8 @@ static struct error *check_maps(struct bpf_object *obj, const struct approval *a
 					 "privileges cannot read its inner maps",
 					 bpf_map__name(map));
 		if (bpf_map__pin_path(map))
-			return error_new(ENOTSUP, "map %s is pinned, and would outlive the session",
+			return error_new(ENOTSUP,
+					 "map %s is pinned, so it would stay after the session",
 					 bpf_map__name(map));
 		n++;
 	}
@@ -348,9 +349,8 @@ static struct error *check_usage(const struct approve_args *args)
 				  "perf-bpf approve %s --for USER", args->program);
 	const bool for_trace = args->approval.command == DELEGATE_TRACE;
 	if (args->program && args->has_command && is_trace(args) != for_trace)
-		return error_hint(error_usage(
-					  "--command: 'trace' is approved for itself, and other "
-					  "programs for run or record"),
+		return error_hint(error_usage("--command cannot be used with 'trace', and other "
+					      "programs can be approved only for run or record"),
 				  "perf-bpf approve trace --for USER");
 	if (args->program && is_trace(args) && args->approval.sets.n)
 		return error_usage("--set: 'trace' has no variables to set");

@@ -325,7 +325,7 @@ struct error *config_parse(struct config *cfg, const char *name, const char *tex
 static bool is_safe(const char *path, const struct stat *st, const struct log *log)
 {
 	if (st->st_uid != 0 && st->st_uid != geteuid()) {
-		log_warn(log, "%s is ignored: it belongs neither to you nor to root", path);
+		log_warn(log, "%s is ignored: its owner is neither you nor root", path);
 		return false;
 	}
 	if (st->st_mode & S_IWOTH || (st->st_mode & S_IWGRP && st->st_gid != st->st_uid)) {

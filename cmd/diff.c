@@ -47,12 +47,12 @@ enum {
 
 static const struct argp_option options[] = {
 	{"compute", 'c', "METHOD", 0,
-	 "What is shown of each recording against the baseline: delta-abs (default) or delta, the "
-	 "change of the share; ratio, of the periods; wdiff:W1,W2, new * W2 - base * W1",
+	 "Compare each recording with the baseline by delta-abs (default) or delta (change of the "
+	 "share), ratio (of the periods) or wdiff:W1,W2 (new * W2 - base * W1)",
 	 0},
 	{"order", 'o', "N", 0, "Sort by the change of recording N (1); 0: by the baseline", 0},
-	{"baseline-only", 'b', NULL, 0, "Show only what is in the baseline and another recording",
-	 0},
+	{"baseline-only", 'b', NULL, 0,
+	 "Show only entries that are in the baseline and in another recording", 0},
 	{"period", 'p', NULL, 0, "Show the periods", 0},
 	{"formula", 'F', NULL, 0, "Show how changes are computed", 0},
 	{"sort", 's', "KEY,...", 0,
@@ -61,8 +61,8 @@ static const struct argp_option options[] = {
 	{"dsos", 'd', "DSO,...", 0, "Select samples in these binaries", 0},
 	{"cpu", OPT_CPU, "LIST", 0, "Select samples of these CPUs: 0,2-3", 0},
 	{"time", OPT_TIME, "SPANS", 0,
-	 "Select samples of these spans of each recording, as report does; A:B:...: of the first, "
-	 "of the second and so on",
+	 "Select samples in these time ranges of each recording, as report does; A:B:... sets the "
+	 "ranges of the first, the second, ... recording",
 	 0},
 	{"percentage", OPT_PERCENTAGE, "relative|absolute", 0,
 	 "Show percentages relative to the filtered samples, or of all samples (default absolute)",
@@ -165,7 +165,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp_child children[] = {
-	{&recording_filter_argp, 0, "Which samples, and their symbols:", 1},
+	{&recording_filter_argp, 0, "Samples and symbols:", 1},
 	{0},
 };
 

@@ -187,7 +187,7 @@ static struct error *read_dump_words(const struct action_args *args, size_t at, 
 			dump->visual = true;
 		else
 			return error_hint(error_usage("unexpected argument '%s'", words[at]),
-					  "valid are file FILE, linum, opcodes and visual");
+					  "valid options: file FILE, linum, opcodes, visual");
 	}
 	if (dump->visual && (dump->jited || args->json || dump->opts.linum || dump->opts.opcodes))
 		return error_usage("'visual' shows a graph of BPF instructions: it works only with "

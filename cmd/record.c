@@ -90,7 +90,7 @@ static const struct argp_option options[] = {
 	{"pid", 'p', "PID", 0, "Record these processes: comma-separated"},
 	{"tid", 't', "TID", 0, "Record these threads: comma-separated"},
 	{"uid", 'u', "USER", 0,
-	 "Record the processes that these users have, and their children: comma-separated"},
+	 "Record the processes of these users, and their children: comma-separated"},
 	{"count", 'c', "N", 0, "Take a sample every N events"},
 	{"freq", 'F', "HZ", 0, "Take FREQ samples per second; 'max' uses the limit of the kernel"},
 	{"strict-freq", OPT_STRICT_FREQ, NULL, 0,
@@ -105,22 +105,22 @@ static const struct argp_option options[] = {
 	 "Record call chains without the user's frames"},
 	{"data", 'd', NULL, 0, "Record the data addresses of samples, and mappings of data"},
 	{"phys-data", OPT_PHYS_DATA, NULL, 0, "Record the physical addresses of the data"},
-	{"weight", 'W', NULL, 0, "Record the weight of samples: what the access cost"},
+	{"weight", 'W', NULL, 0, "Record the weight (cost) of each sample"},
 	{"sample-mem-info", OPT_SAMPLE_MEM_INFO, NULL, 0,
-	 "Record what the memory access of each sample hit, which -d does as well"},
+	 "Record the data source of each memory access; included in -d"},
 	{"data-page-size", OPT_DATA_PAGE_SIZE, NULL, 0,
-	 "Record the size of the page of the data of each sample"},
+	 "Record the page size of each data address"},
 	{"code-page-size", OPT_CODE_PAGE_SIZE, NULL, 0,
-	 "Record the size of the page of the instruction of each sample"},
+	 "Record the page size of each instruction address"},
 	{"data-mmap", OPT_DATA_MMAP, NULL, 0, "Record mappings that are not executable"},
 	{"transaction", OPT_TRANSACTION, NULL, 0, "Record the transaction flags of each sample"},
-	{"raw-samples", 'R', NULL, 0, "Record the raw data of counters, where they have any"},
+	{"raw-samples", 'R', NULL, 0, "Record the raw data of events that have them"},
 	{"branch-any", 'b', NULL, 0,
-	 "Record the last branches with each sample; needs a PMU that keeps them"},
+	 "Record the last branches with each sample (branch stack), if the PMU supports it"},
 	{"branch-filter", 'j', "NAME,...", 0,
 	 "As -b, of these: any, any_call, any_ret, ind_call, ind_jmp, cond, call, stack, u, k, "
 	 "..."},
-	{"period", 'P', NULL, 0, "Record the period of each sample, also where it is fixed"},
+	{"period", 'P', NULL, 0, "Record the period of each sample, also if it is fixed"},
 	{"sample-cpu", OPT_SAMPLE_CPU, NULL, 0, "Record the CPU of each sample, also without -a"},
 	{"timestamp", 'T', NULL, 0, "Record the time of each sample: always done"},
 	{"timestamp-boundary", OPT_TIMESTAMP_BOUNDARY, NULL, 0,
@@ -132,31 +132,29 @@ static const struct argp_option options[] = {
 	{"exclude-perf", OPT_EXCLUDE_PERF, NULL, 0,
 	 "Do not record the tracepoints of perf-bpf itself: always done"},
 	{"stat", 's', NULL, 0,
-	 "Record what each thread that the command starts has counted when it ends, for report "
-	 "--threads"},
+	 "Record the counts of each thread of the command when it ends, for report --threads"},
 	{"running-time", OPT_RUNNING_TIME, NULL, 0,
-	 "Record how long events that are read (:S) were enabled and counted"},
+	 "Record how long the events of :S groups were enabled and running"},
 	{"latency", OPT_LATENCY, NULL, 0,
-	 "Record what report --latency needs: the context switches of the command or processes"},
+	 "Record the context switches of the command or processes, for report --latency"},
 	{"switch-events", OPT_SWITCH_EVENTS, NULL, 0, "Record context switches"},
 	{"off-cpu", OPT_OFF_CPU, NULL, 0,
 	 "Also record how long tasks sleep, with call chains, as the event offcpu-time"},
 	{"off-cpu-thresh", OPT_OFF_CPU_THRESH, "MS", 0,
-	 "Write a sample for each sleep of at least so many milliseconds (500); shorter ones are "
+	 "Write a sample for each sleep of at least MS milliseconds (500); shorter ones are "
 	 "summed"},
 	{"mmap-pages", 'm', "PAGES", 0, "Ring size in pages, or a size such as 512K or 4M"},
 	{"mmap-flush", OPT_MMAP_FLUSH, "SIZE", 0,
-	 "Do not read a ring that has fewer bytes, until the end; at most a quarter of the ring"},
+	 "Read a ring only when it contains this many bytes; at most a quarter of the ring"},
 	{"threads", OPT_THREADS, "SPEC", OPTION_ARG_OPTIONAL,
-	 "Write a directory, a file for each ring, by a thread for each cpu (default), core, "
-	 "package "
-	 "or numa node, or RINGS/RUNS:... (lists of CPUs)"},
+	 "Write a directory with one file per ring, with one thread per cpu (default), core, "
+	 "package or numa node, or RINGS/RUNS:... (lists of CPUs)"},
 	{"overwrite", OPT_OVERWRITE, NULL, 0,
-	 "Keep the last samples in the rings, which are overwritten, and write them at the end, or "
-	 "when --switch-output begins a new file"},
+	 "Overwrite the oldest samples in the rings, and write the rings at the end or when "
+	 "--switch-output starts a new file"},
 	{"tail-synthesize", OPT_TAIL_SYNTHESIZE, NULL, 0,
-	 "Record the processes and mappings that exist at the end of the file instead of those at "
-	 "its beginning"},
+	 "Record existing processes and mappings at the end of the file instead of at its "
+	 "beginning"},
 	{"output", 'o', "FILE", 0, "Write to FILE (perf.data); '-' is standard output"},
 	{"timestamp-filename", OPT_TIMESTAMP_FILENAME, NULL, 0,
 	 "Append the date and time at which the recording starts to the name of FILE"},
@@ -164,35 +162,34 @@ static const struct argp_option options[] = {
 	 "Read the rings as a realtime process (SCHED_FIFO) of this priority, 1 to 99"},
 	{"delay", 'D', "MS", 0,
 	 "Start recording MS milliseconds after the workload starts; -1 starts with events "
-	 "disabled; START-END,...: record only in these spans of milliseconds"},
+	 "disabled; START-END,... records only in these time ranges, in milliseconds"},
 	{"control", OPT_CONTROL, "fifo:PATH|fd:N", 0,
-	 "Read commands (enable, disable, evlist, ping, stop) from this FIFO or descriptor; ,PATH "
-	 "or "
-	 ",N behind it: answer there"},
+	 "Read commands (enable, disable, evlist, ping, stop) from this FIFO or descriptor; "
+	 "ACK-PATH or ACK-N receives the answers"},
 	{"per-thread", OPT_PER_THREAD, NULL, 0,
 	 "Use a ring for each thread instead of each CPU; new threads and children are not "
 	 "recorded"},
 	{"no-samples", 'n', NULL, 0, "Take no samples"},
 	{"synth", OPT_SYNTH, "TYPE,...", 0,
-	 "Of processes that exist, record: task (names and threads), mmap (also mappings), cgroup, "
-	 "all (default) or no"},
+	 "Record these data of existing processes: task (names and threads), mmap (also mappings), "
+	 "cgroup, all (default) or no"},
 	{"num-thread-synthesize", OPT_NUM_THREAD_SYNTHESIZE, "N", 0,
-	 "Accepted as perf has it, without effect"},
+	 "Accepted for compatibility with perf; has no effect"},
 	{"dry-run", OPT_DRY_RUN, NULL, 0, "Check the options and events, and end"},
 	{"all-user", OPT_ALL_USER, NULL, 0, "Record all events in user space only"},
 	{"all-kernel", OPT_ALL_KERNEL, NULL, 0, "Record all events in the kernel only"},
-	{"no-bpf-event", OPT_NO_BPF_EVENT, NULL, 0,
-	 "Do not record the loading of BPF programs, nor their code"},
+	{"no-bpf-event", OPT_NO_BPF_EVENT, NULL, 0, "Do not record BPF programs and their code"},
 	{"no-inherit", 'i', NULL, 0, "Do not record child tasks"},
 	{"no-buffering", OPT_NO_BUFFERING, NULL, 0,
 	 "Write each record immediately, without buffering"},
 	{"max-size", OPT_MAX_SIZE, "SIZE", 0,
 	 "Stop when the file reaches SIZE, such as 100M or 2G"},
 	{"switch-output", OPT_SWITCH_OUTPUT, "signal|SIZE|TIME", OPTION_ARG_OPTIONAL,
-	 "Write several files, each complete: begin a new one at SIGUSR2, when the file has SIZE "
-	 "(100M), or after TIME (10s, 5m); complete ones are named FILE.DATE"},
+	 "Split the recording: start a new file at SIGUSR2, at SIZE (100M) or after TIME (10s, "
+	 "5m); finished files are named FILE.DATE"},
 	{"switch-output-event", OPT_SWITCH_OUTPUT_EVENT, "EVENT", 0,
-	 "As --switch-output: begin a new file when this event happens; it is not recorded"},
+	 "Start a new file, as with --switch-output, when this event occurs; the event is not "
+	 "recorded"},
 	{"switch-max-files", OPT_SWITCH_MAX_FILES, "N", 0,
 	 "With --switch-output, keep only the last N files"},
 	{"compression-level", 'z', "LEVEL", OPTION_ARG_OPTIONAL,
@@ -203,21 +200,20 @@ static const struct argp_option options[] = {
 	{"buildid-all", OPT_BUILDID_ALL, NULL, 0,
 	 "Collect the build ids of all code that is mapped, also without samples"},
 	{"buildid-mmap", OPT_BUILDID_MMAP, NULL, 0,
-	 "Record the build ids of files only with their mappings, by the kernel"},
+	 "Record build ids only with the mappings, from the kernel"},
 	{"no-buildid-mmap", OPT_NO_BUILDID_MMAP, NULL, 0,
-	 "Do not record build ids with mappings, but those that the files have at the end"},
+	 "Do not record build ids with mappings; read them from the files at the end"},
 	{"user-regs", OPT_USER_REGS, "REG,...", OPTION_ARG_OPTIONAL,
 	 "Record these registers of user space (all); '?' lists them"},
 	{"intr-regs", 'I', "REG,...", OPTION_ARG_OPTIONAL,
 	 "Record these registers at the interrupt (all); '?' lists them"},
 	{"cgroup", 'G', "PATH,...", 0,
-	 "Record these cgroups and their descendants: the first one by the first event, and so on; "
-	 "one for all events"},
+	 "Record these cgroups and their descendants: one for all events, or one for each event"},
 	{"container", OPT_CONTAINER, "ID", 0,
-	 "Record these containers: ids or what they begin with, comma-separated"},
+	 "Record these containers: ids or their first digits, comma-separated"},
 	{"pod", OPT_POD, "UID", 0, "Record these pods: comma-separated"},
 	{"all-cgroups", OPT_ALL_CGROUPS, NULL, 0,
-	 "Record the cgroup of each sample, and so its container and pod"},
+	 "Record the cgroup of each sample, which also gives its container and pod"},
 	{"namespaces", OPT_NAMESPACES, NULL, 0, "Record the namespaces of processes"},
 	{"vmlinux", OPT_VMLINUX, "FILE", 0, "Kernel image with debug information, for probes"},
 	{"attach", OPT_ATTACH, "METHOD", 0,
@@ -605,7 +601,7 @@ static void add_lost(const struct record_result *r, struct strbuf *out)
 		any |= r->losses[i].kind == LEDGER_OVERWRITTEN;
 	/* Of what was overwritten, nobody knows how many samples it was. */
 	if (any)
-		strbuf_adds(out, "the last part only");
+		strbuf_adds(out, "only the last part");
 	if (any && !n)
 		return;
 	if (any)
@@ -641,18 +637,18 @@ static void print_end(const struct record_result *r, bool quiet)
 		add_loss(&r->losses[i], &out);
 	}
 	if (r->unwritten)
-		strbuf_addf(&out, "%s %llu that could not be written", r->n_losses ? ";" : ":",
+		strbuf_addf(&out, "%s %llu not written", r->n_losses ? ";" : ":",
 			    (unsigned long long)r->unwritten);
 	strbuf_adds(&out, ") ]\n");
 	if (!quiet && r->stacks_broken)
 		strbuf_addf(&out,
 			    "[ perf-bpf record: %llu of %llu user stacks end in code without frame "
-			    "pointers; use --call-graph dwarf to unwind it ]\n",
+			    "pointers; use --call-graph dwarf to unwind them ]\n",
 			    (unsigned long long)r->stacks_broken,
 			    (unsigned long long)r->stacks_examined);
 	if (strbuf_failed(&out))
-		cmd_say("[ perf-bpf record: Wrote %llu samples, %llu bytes to %s; no memory to "
-			"list what was lost ]\n",
+		cmd_say("[ perf-bpf record: Wrote %llu samples, %llu bytes to %s; out of memory "
+			"while listing the losses ]\n",
 			(unsigned long long)r->samples, (unsigned long long)r->bytes,
 			strcmp(r->output, "-") ? r->output : "standard output");
 	else
@@ -781,10 +777,10 @@ int cmd_record(int argc, char **argv)
 	}
 	if (o->off_cpu && o->switch_output.by) {
 		vec_deinit(&args.list);
-		return cmd_fail(error_hint(
-			error_usage("--off-cpu cannot be used with --switch-output"),
-			"its sums are written at the end, and the last file does not know the "
-			"tasks that have ended by then"));
+		return cmd_fail(
+			error_hint(error_usage("--off-cpu cannot be used with --switch-output"),
+				   "its sums are written at the end, but the last file has no "
+				   "records of tasks that ended before"));
 	}
 	if (args.latency && o->all_cpus)
 		return cmd_fail(error_usage("--latency: the latency of a whole machine is not "

@@ -46,30 +46,27 @@ static const struct argp_option options[] = {
 	{"symbols", 'S', "SYMBOL,...", 0,
 	 "Select samples in these functions, or at these addresses (0x...)", 0},
 	{"time", OPT_TIME, "SPANS", 0,
-	 "Select samples of these spans: START,STOP in seconds, either may be empty, or shares of "
-	 "the recording: 10%/2 (the second tenth), 10%-20%",
+	 "Select samples in these time ranges: START,STOP in seconds (either can be empty), or "
+	 "parts of the recording: 10%/2 (the second tenth), 10%-20%",
 	 0},
 	{"where", OPT_WHERE, "CONDITION", 0,
 	 "Select samples by their fields: 'count > 4096 && comm == \"dd\"'", 0},
-	{"cgroup", OPT_CGROUP, "PATH,...", 0, "Select samples of these cgroups and those below", 0},
+	{"cgroup", OPT_CGROUP, "PATH,...", 0,
+	 "Select samples of these cgroups and their descendants", 0},
 	{"container", OPT_CONTAINER, "ID,...", 0,
 	 "Select samples of these containers; the first digits of the id are enough", 0},
 	{"pod", OPT_POD, "UID,...", 0, "Select samples of these pods", 0},
 	{"switch-on", OPT_SWITCH_ON, "EVENT", 0,
-	 "Select samples after the first of this event, and again after it follows one of "
-	 "--switch-off",
-	 0},
+	 "Start selecting samples when this event occurs, also again after --switch-off", 0},
 	{"switch-off", OPT_SWITCH_OFF, "EVENT", 0,
-	 "Select no samples from one of this event on, until one of --switch-on", 0},
+	 "Stop selecting samples when this event occurs, until --switch-on", 0},
 	{"show-on-off-events", OPT_SHOW_ON_OFF, NULL, 0,
-	 "Also select the samples that switch on and off", 0},
+	 "Also select the samples of the --switch-on and --switch-off events", 0},
 	{"kallsyms", OPT_KALLSYMS, "FILE", 0, "Read the kernel's symbols from FILE", 0},
 	{"vmlinux", 'k', "FILE", 0, "Read the kernel's symbols from this image", 0},
 	{"symfs", OPT_SYMFS, "DIR", 0, "Look for binaries below DIR", 0},
-	{"demangle", OPT_DEMANGLE, NULL, 0, "Show C++ and Rust names as they are written (default)",
-	 0},
-	{"no-demangle", OPT_NO_DEMANGLE, NULL, 0, "Show C++ and Rust names as the linker has them",
-	 0},
+	{"demangle", OPT_DEMANGLE, NULL, 0, "Demangle C++ and Rust names (default)", 0},
+	{"no-demangle", OPT_NO_DEMANGLE, NULL, 0, "Do not demangle C++ and Rust names", 0},
 	{0},
 };
 
@@ -106,7 +103,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		state->child_inputs[0] = opts;
 	if (key == OPT_MAX_STACK) {
 		if (!option_number(arg, UINT_MAX, &number) || !number)
-			argp_error(state, "--max-stack: '%s' is not a number from 1 on", arg);
+			argp_error(state, "--max-stack: '%s' is not a number of at least 1", arg);
 		opts->max_stack = (unsigned)number;
 		return 0;
 	}

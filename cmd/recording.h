@@ -40,7 +40,7 @@ extern const struct argp recording_argp;
 extern const struct argp recording_filter_argp;
 #define RECORDING_CHILD                                                                            \
 	{                                                                                          \
-		&recording_argp, 0, "Which recording, and which samples:", 1                       \
+		&recording_argp, 0, "Recording and samples:", 1                                    \
 	}
 
 /*

@@ -73,7 +73,7 @@ static struct error *find_function(struct report_browse *rb, const struct browse
 
 		TRY(annotator_called(annotator, caller, choice->called, &i));
 		if (i == annotator_size(annotator))
-			return error_new(ENOENT, "the function that is called is not known");
+			return error_new(ENOENT, "the called function is unknown");
 	}
 	*out = i;
 	return NULL;

@@ -94,8 +94,8 @@ static struct error *find_shell_script(const char *name, const char *suffix, str
 			return bin_path(name, suffix, path);
 	for (size_t i = 0; i < names.n; i++)
 		nearest_offer(&near, names.v[i]);
-	return error_suggest_and(error_usage("'%s' is not the name of a script of perf", name),
-				 &near, "the option -l lists them");
+	return error_suggest_and(error_usage("perf has no script named '%s'", name), &near,
+				 "the option -l lists them");
 }
 
 /* What "# description: …" and "# args: …" say, each empty if it is not there. */
@@ -224,10 +224,10 @@ static struct error *run_live(const char *name, char *const *args, size_t n)
 	if (len > 3 && !strcmp(name + len - 3, "top"))
 		n_report = n;
 	if (pipe(ends))
-		return error_errno(errno, "cannot make a pipe");
+		return error_errno(errno, "cannot create a pipe");
 	const pid_t pid = fork();
 	if (pid < 0)
-		return error_errno(errno, "cannot make a process");
+		return error_errno(errno, "cannot create a process");
 	const int std = pid ? STDIN_FILENO : STDOUT_FILENO;
 	if (dup2(ends[pid ? 0 : 1], std) < 0)
 		return error_errno(errno, "dup2");

@@ -78,7 +78,7 @@ static struct error *open_driver(int *out)
 	_cleanup_close_ int fd = memfd_create("script driver", 0);
 
 	if (fd < 0)
-		return error_errno(errno, "cannot make a file in memory for the script");
+		return error_errno(errno, "cannot create a file in memory for the script");
 	TRY(file_write(fd, script_driver, script_driver_size));
 	*out = steal_fd(&fd);
 	return NULL;
@@ -118,12 +118,12 @@ struct error *script_python_start(const struct python_script *script)
 		return error_errno(errno, "cannot read the script %s", script->path);
 	TRY(open_driver(&driver));
 	if (pipe(ends))
-		return error_errno(errno, "cannot make a pipe to the script");
+		return error_errno(errno, "cannot create a pipe to the script");
 	lines = ends[0];
 	out = ends[1];
 	const pid_t reader = fork();
 	if (reader < 0)
-		return error_errno(errno, "cannot make a process for the script");
+		return error_errno(errno, "cannot create a process for the script");
 	if (!reader)
 		return dup2(out, STDOUT_FILENO) < 0 ? error_errno(errno, "dup2") : NULL;
 	if (script->input_is_taken && !freopen("/dev/null", "r", stdin))

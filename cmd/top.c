@@ -69,7 +69,8 @@ static const struct argp_option options[] = {
 	 "Sample the processes that these users have now: names or ids, comma-separated", 0},
 	{"cgroup", 'G', "PATH", 0, "Sample these cgroups and their descendants: comma-separated",
 	 0},
-	{"all-cgroups", OPT_ALL_CGROUPS, NULL, 0, "Sample the cgroup, for the sort keys of it", 0},
+	{"all-cgroups", OPT_ALL_CGROUPS, NULL, 0,
+	 "Record the cgroup of each sample, for the sort keys that use it", 0},
 	{"count", 'c', "N", 0, "Take a sample every N events", 0},
 	{"freq", 'F', "HZ", 0, "Take HZ samples per second (4000); 'max' uses the kernel's limit",
 	 0},
@@ -92,7 +93,7 @@ static const struct argp_option options[] = {
 	{"show-nr-samples", 'n', NULL, 0, "Show the number of samples", 0},
 	{"show-total-period", OPT_SHOW_TOTAL_PERIOD, NULL, 0, "Show the sum of periods", 0},
 	{"ignore-callees", OPT_IGNORE_CALLEES, "REGEX", 0,
-	 "Count what functions call whose names match REGEX for these functions", 0},
+	 "Count the callees of functions that match REGEX for these functions", 0},
 	{"comms", OPT_COMMS, "COMM,...", 0, "Show only threads with these names", 0},
 	{"dsos", OPT_DSOS, "DSO,...", 0, "Show only these binaries", 0},
 	{"symbols", OPT_SYMBOLS, "SYMBOL,...", 0, "Show only these functions", 0},
@@ -112,14 +113,16 @@ static const struct argp_option options[] = {
 	 "Do not look for the kernel's image: use its list of symbols", 0},
 	{"group-sort-idx", OPT_GROUP_SORT_IDX, "N", 0,
 	 "Sort by the event N of a group, counted from 0", 0},
-	{"force", OPT_FORCE, NULL, 0, "Accepted as perf has it, without effect", 0},
-	{"namespaces", OPT_NAMESPACES, NULL, 0, "Accepted as perf has it, without effect", 0},
-	{"no-bpf-event", OPT_NO_BPF_EVENT, NULL, 0, "Accepted as perf has it, without effect", 0},
-	{"skip-empty", OPT_SKIP_EMPTY, NULL, 0, "Accepted as perf has it, without effect", 0},
+	{"force", OPT_FORCE, NULL, 0, "Accepted for compatibility with perf; has no effect", 0},
+	{"namespaces", OPT_NAMESPACES, NULL, 0,
+	 "Accepted for compatibility with perf; has no effect", 0},
+	{"no-bpf-event", OPT_NO_BPF_EVENT, NULL, 0,
+	 "Accepted for compatibility with perf; has no effect", 0},
+	{"skip-empty", OPT_SKIP_EMPTY, NULL, 0,
+	 "Accepted for compatibility with perf; has no effect", 0},
 	{"num-thread-synthesize", OPT_NUM_THREAD_SYNTHESIZE, "N", 0,
-	 "Accepted as perf has it, without effect", 0},
-	{"no-demangle", OPT_NO_DEMANGLE, NULL, 0, "Show C++ and Rust names as the linker has them",
-	 0},
+	 "Accepted for compatibility with perf; has no effect", 0},
+	{"no-demangle", OPT_NO_DEMANGLE, NULL, 0, "Do not demangle C++ and Rust names", 0},
 	{"asm-raw", OPT_ASM_RAW, NULL, 0, "Show the bytes of each instruction", 0},
 	{"source", OPT_SOURCE, NULL, 0, "Show source lines between the instructions (default)", 0},
 	{"no-source", OPT_NO_SOURCE, NULL, 0, "Do not show source lines", 0},
@@ -494,7 +497,7 @@ static struct error *annotate(void *ctx, const struct browser_choice *choice)
 
 	const char *function = choice->is_call ? choice->callee : choice->function;
 	if (!function)
-		return error_new(ENOENT, "the function that is called is not known");
+		return error_new(ENOENT, "the called function is unknown");
 	if (!choice->module)
 		return error_new(ENOENT, "%s is in no file", function);
 	TRY(live_profile_watch(top->profile, choice->event, choice->module, function));

@@ -315,9 +315,9 @@ static struct error *check_together(struct trace_args *args)
 	if (args->csv && args->with_summary)
 		return error_usage("--csv prints the summary alone; use -s");
 	if (args->opts.cpus && (args->summary_only || args->with_summary))
-		return error_usage("-C cannot be used with a summary, which has all CPUs");
+		return error_usage("-C cannot be used with a summary, which covers all CPUs");
 	if (args->opts.output && args->summary_only)
-		return error_usage("-o writes calls, and -s leaves them out; use -S");
+		return error_usage("-s omits the single calls, but -o writes them; use -S");
 	return check_stacks(args);
 }
 
@@ -475,7 +475,7 @@ static void print_report(void (*report)(const struct trace_stats *stats, struct 
 
 	report(stats, &out);
 	if (strbuf_failed(&out))
-		cmd_say("perf-bpf: no memory for the report of the trace\n");
+		cmd_say("perf-bpf: out of memory for the report\n");
 	else
 		cmd_say("%s", strbuf_str(&out));
 }

@@ -28,12 +28,12 @@ static struct error *check_options(const struct trace_run_opts *o)
 	else if (o->callgraph)
 		option = "--call-graph";
 	else if (o->where)
-		option = "--where", why = "the service takes no conditions";
+		option = "--where", why = "the service does not support conditions";
 	else if (cgroup_choice_any(&o->cgroups))
 		option = "--cgroup, --container and --pod",
-		why = "the approval says which processes are traced";
+		why = "the approval sets which processes are traced";
 	else if (o->delay_ms)
-		option = "-D", why = "the service traces at once";
+		option = "-D", why = "the service starts tracing immediately";
 	else if (o->ring_bytes)
 		option = "-m", why = "the service chooses the size of the ring";
 	if (!option)

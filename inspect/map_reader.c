@@ -68,9 +68,9 @@ const char *map_type_unreadable(enum bpf_map_type type)
 	case BPF_MAP_TYPE_USER_RINGBUF:
 		return "it is a ring buffer and has no entries";
 	case BPF_MAP_TYPE_PERF_EVENT_ARRAY:
-		return "it holds perf events, which cannot be read back";
+		return "it contains perf events, which cannot be read";
 	case BPF_MAP_TYPE_CGROUP_ARRAY:
-		return "it holds cgroups, which cannot be read back";
+		return "it contains cgroups, which cannot be read";
 	case BPF_MAP_TYPE_BLOOM_FILTER:
 		return "a bloom filter has no entries to read";
 	case BPF_MAP_TYPE_SK_STORAGE:

@@ -11,7 +11,7 @@
  *	SEC("!raw_syscalls:unaugmented")  the one of those that have none
  *	syscalls			an ARRAY by number: whether the call is traced, and how many
  *					bytes of its strings are copied
- *	pids_filtered			a HASH: processes that are left out
+ *	pids_filtered			a HASH: excluded processes
  *
  * All but the first two may be missing. What is put out is struct syscall_enter_args (8 bytes, the
  * number, six arguments), then for each argument that is a string, in their order, its size with

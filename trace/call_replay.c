@@ -55,7 +55,7 @@ static struct error *kept_of(const struct sample *sample, size_t fields, struct 
 	kept->bytes = head ? cursor_bytes(&c, kept->call.size) : NULL;
 	if (!kept->bytes || kept->call.abi >= TRACE_ABIS || kept->call.n_args > TRACE_ARGS ||
 	    kept->call.size < kept->call.n_args * sizeof(__u64))
-		return error_new(EBADMSG, "what was kept of a system call is damaged");
+		return error_new(EBADMSG, "the saved data of a system call are damaged");
 	return NULL;
 }
 
@@ -234,10 +234,10 @@ static struct error *check_machine(const struct session *s, const char *path)
 	struct utsname uts;
 
 	if (header->swap)
-		return error_new(ENOTSUP, "%s is a recording of another byte order", path);
+		return error_new(ENOTSUP, "%s was recorded with another byte order", path);
 	if (uname(&uts) || !header->arch || !strcmp(header->arch, uts.machine))
 		return NULL;
-	return error_new(ENOTSUP, "%s is a recording of another architecture: %s", path,
+	return error_new(ENOTSUP, "%s was recorded on another architecture: %s", path,
 			 header->arch);
 }
 

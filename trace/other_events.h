@@ -46,7 +46,7 @@ struct other_events_opts {
 	const char *pids, *tids, *cpus;
 	bool no_inherit;
 	uint64_t delay_ms;
-	const pid_t *exclude; /* processes that are left out */
+	const pid_t *exclude; /* excluded processes */
 	size_t n_exclude;
 	const struct compile_opts *compile; /* for FILE.c */
 	enum select_callgraph callgraph;    /* of all events, and of system calls */

@@ -73,8 +73,8 @@ static struct error *make_request(const struct trace_source *source,
 	memcpy(request->uids, c->uids, sizeof(request->uids));
 	TRY(copy_ids(opts->pids, opts->n_pids, "processes", request->pids, &request->n_pids));
 	TRY(copy_ids(opts->tids, opts->n_tids, "threads", request->tids, &request->n_tids));
-	TRY(copy_ids(opts->exclude, opts->n_exclude, "processes that are left out",
-		     request->excluded, &request->n_excluded));
+	TRY(copy_ids(opts->exclude, opts->n_exclude, "excluded processes", request->excluded,
+		     &request->n_excluded));
 	return trace_request_set_calls(request, opts->calls);
 }
 
@@ -154,7 +154,7 @@ void trace_source_say_missed(const struct trace_source *source)
 {
 	if (source->end_fd >= 0 &&
 	    pwrite(source->end_fd, &source->missed, sizeof(source->missed), 0) < 0)
-		log_info(source->log, "cannot pass what was missed: %s", strerror(errno));
+		log_info(source->log, "cannot pass the losses: %s", strerror(errno));
 }
 
 /* A file that is empty until the end. */
@@ -181,7 +181,7 @@ struct error *trace_source_pass(struct trace_source *source, int *fds, size_t ma
 	int *const others = fds + *n;
 	others[TRACE_PASSED_RUNNING] = bpf_iter_create(bpf_link__fd(source->iter));
 	if (others[TRACE_PASSED_RUNNING] < 0)
-		return error_errno(errno, "cannot look for calls that still run");
+		return error_errno(errno, "cannot read the calls that still run");
 	others[TRACE_PASSED_FORMATS] = -1;
 	pass_formats(source, &others[TRACE_PASSED_FORMATS]);
 	TRY(pass_end(source, &others[TRACE_PASSED_END]));

@@ -484,7 +484,7 @@ static struct error *attach_iter(struct trace_source *source)
 	if (!source->config.task_storage)
 		return NULL;
 	source->iter = bpf_program__attach_iter(prog, NULL);
-	return source->iter ? NULL : error_errno(errno, "cannot look for calls that still run");
+	return source->iter ? NULL : error_errno(errno, "cannot read the calls that still run");
 }
 
 struct error *trace_source_start(struct trace_source *source)
@@ -524,7 +524,7 @@ static struct error *read_running(struct trace_source *source)
 					      : steal_fd(&source->iter_fd);
 
 	if (fd < 0)
-		return error_errno(errno, "cannot look for calls that still run");
+		return error_errno(errno, "cannot read the calls that still run");
 	struct trace_state state;
 	size_t have = 0;
 	for (;;) {

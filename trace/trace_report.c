@@ -115,14 +115,15 @@ static const struct {
 } loss_kinds[TRACE_LOST_KINDS] = {
 	[TRACE_LOST_RECORD] = {"events", "events",
 			       "a larger ring (-m) or fewer calls (-e) may help"},
-	[TRACE_LOST_THREAD] = {"threads", "calls", "no memory for the state of their threads"},
+	[TRACE_LOST_THREAD] = {"threads", "calls", "out of memory for the state of their threads"},
 	[TRACE_LOST_PIECES] = {"arguments", "calls' strings and buffers",
 			       "too many calls with large arguments ran at the same time"},
-	[TRACE_LOST_ROW] = {"sums", "calls of the summary", "no memory for more rows"},
+	[TRACE_LOST_ROW] = {"sums", "calls of the summary", "out of memory for more rows"},
 	[TRACE_LOST_STACK] = {"stacks", "call chains of calls",
 			      "larger rings (-m), fewer calls (-e) or smaller copies "
 			      "(--call-graph dwarf,BYTES) may help"},
-	[TRACE_LOST_ERRNO] = {"errors", "errors of the error summary", "no memory for more rows"},
+	[TRACE_LOST_ERRNO] = {"errors", "errors of the error summary",
+			      "out of memory for more rows"},
 };
 
 /* The kernel does not say what they were. */

@@ -101,7 +101,7 @@ static struct error *join_exprs(const struct names *exprs, struct strbuf *out)
 	if (negated && negated < exprs->n)
 		return error_hint(
 			error_usage("-e: '!' must be used with all of the lists, or none"),
-			"calls can be left out only from all calls: -e '!read,write'");
+			"'!' excludes calls from all calls: -e '!read,write'");
 	if (negated)
 		strbuf_addch(out, '!');
 	for (size_t i = 0; i < exprs->n; i++)
@@ -300,7 +300,7 @@ static struct error *open_others(struct trace_run *run)
 	if (!o->lines && !o->output && run->n_named_events)
 		return error_hint(error_usage("-s: a summary has only system calls, and -e selects "
 					      "other events"),
-				  "-S prints the other events, too");
+				  "-S also prints the other events");
 	if (has_events(run) && (o->users || cgroup_choice_any(&o->cgroups)))
 		return error_usage("-u, --cgroup, --container and --pod cannot be used with other "
 				   "events than system "

@@ -30,8 +30,8 @@ static struct error *explain(int code, bool session, const char *path, size_t n,
 	if (code == ESRCH && pid > 0)
 		return error_hint(err, "process %d does not exist", (int)pid);
 	if (code == EINVAL || code == EOPNOTSUPP || code == 524)
-		return error_hint(err, "at one of them no instruction begins, or the instruction "
-				       "cannot be probed");
+		return error_hint(err, "one of them is not the start of an instruction, or the "
+				       "instruction cannot be probed");
 	return err;
 }
 

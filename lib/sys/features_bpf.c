@@ -43,7 +43,7 @@ static void probe_jit(struct sys_features *features, const void *arg,
 	}
 	int err = bpf_prog_get_info_by_fd(fd, &info, &len);
 	if (err) {
-		feature_no_bpf(features, result, err, "not known: programs have no info");
+		feature_no_bpf(features, result, err, "unknown: programs have no info");
 	} else if (!info.jited_prog_len) {
 		feature_no(result, 0, "programs are interpreted");
 		feature_mend(result, "type: sysctl net.core.bpf_jit_enable=1");

@@ -311,7 +311,7 @@ static const struct sys_feature table[] = {
 	{"host.tracefs", "Host", "tracepoints by name", probe_tracefs},
 	{"host.kallsyms", "Host", "kernel symbols in reports", probe_kallsyms},
 	{"host.open_files", "Host", "events open at the same time", probe_open_files},
-	{"host.seccomp", "Host", "commands give up the system calls that they do not need",
+	{"host.seccomp", "Host", "commands drop the system calls that they do not need",
 	 probe_seccomp},
 	{"host.landlock", "Host", "readers of recordings can write to their output files only",
 	 probe_landlock},

@@ -190,7 +190,7 @@ static void probe_attr(struct sys_features *features, const void *arg,
 }
 
 static const struct sys_feature table[] = {
-	{"perf.process", "perf events", "record one's own processes", probe_own_process},
+	{"perf.process", "perf events", "record your own processes", probe_own_process},
 	{"perf.all_cpus", "perf events", "record whole CPUs (-a)", probe_all_cpus},
 	{"perf.hardware", "perf events", "cycles, instructions, cache misses", probe_hardware},
 	{"perf.tracepoint", "perf events", "record tracepoints with their fields",

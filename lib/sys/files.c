@@ -33,7 +33,7 @@ struct error *sys_read_file(const char *path, size_t max, char **data, size_t *s
 			break;
 		sb.len += (size_t)n;
 		if (sb.len > max)
-			return error_new(EFBIG, "%s holds more than %zu bytes", path, max);
+			return error_new(EFBIG, "%s has more than %zu bytes", path, max);
 	}
 	sb.str[sb.len] = 0;
 	if (size)

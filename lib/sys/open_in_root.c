@@ -71,7 +71,7 @@ static bool is_closed(const struct walk *w, const struct stat *st, unsigned bit)
 
 	if (st->st_uid == check->user || (st->st_mode & bit))
 		return false;
-	check->err = error_new(EPERM, "it is not for user %u, whose data has the path",
+	check->err = error_new(EPERM, "user %u, whose data names this path, cannot read it",
 			       (unsigned)check->user);
 	errno = EPERM;
 	return true;

@@ -96,7 +96,7 @@ static bool find_code(struct script_printer *p, const struct thread *thread, uin
 		return true;
 	/* Another address of the same program may have code; a file that is not there never has. */
 	if (err->code != ENODATA && !u64map_put(&code->absent, key, code))
-		log_info(p->opts.log, "no memory to remember that %s has no code",
+		log_info(p->opts.log, "out of memory while noting that %s has no code",
 			 at.map->dso->path);
 	error_free(err);
 	return false;

@@ -249,7 +249,7 @@ struct error *live_profile_watch(struct live_profile *p, size_t result, const ch
 		return NULL;
 	const size_t first = summary_event_of(p->summary, result);
 	if (first >= session_n_events(session))
-		return error_new(ENOENT, "the row is of no event of this profile");
+		return error_new(ENOENT, "the row does not belong to an event of this profile");
 	const size_t n = summary_group_size(session, GROUPS_OF_RECORDING, first);
 	if (n > 1)
 		summary_add_group_name(session, first, n, &event);

@@ -184,7 +184,7 @@ static struct error *emit(struct machine *m, struct fetch_insn insn)
 static struct error *push(struct machine *m, struct fetch_insn insn, struct expr_entry entry)
 {
 	if (m->depth >= FETCH_MAX_DEPTH - 2)
-		return obstacle(m, "its DWARF expression needs too deep a stack");
+		return obstacle(m, "its DWARF expression needs a stack that is too deep");
 	m->stack[m->depth++] = entry;
 	return emit(m, insn);
 }

@@ -109,14 +109,15 @@ static struct error *size_strings(struct output_layout *layout)
 		if (fixed > OUTPUT_MAX)
 			return error_hint(
 				error_new(E2BIG,
-					  "argument '%s' is too much: all arguments together have "
+					  "argument '%s' does not fit: all arguments together have "
 					  "more than %d bytes",
 					  field->name, OUTPUT_MAX),
 				"record single members of a struct or elements of an array");
 	}
 	const uint32_t each = strings ? ((OUTPUT_MAX - fixed) / strings) & ~7u : 0;
 	if (strings && each < STRING_MIN)
-		return error_new(E2BIG, "%u strings together with the other arguments are too many",
+		return error_new(E2BIG,
+				 "%u strings and the other arguments do not fit into a sample",
 				 strings);
 	vec_for_each (field, &layout->fields) {
 		if (field->kind != FETCH_STRING)

@@ -46,7 +46,7 @@ static struct error *target_fill(struct gather *g, const struct kfunc *kfunc,
 		return NULL;
 	}
 	if (kfunc->same > 1 || t->func.ambiguous)
-		t->untyped_why = "several functions have this name, and it is not known which one "
+		t->untyped_why = "several functions have this name, and it is unknown which one "
 				 "BTF describes";
 	t->typed = !t->untyped_why || g->def->force;
 	if (t->typed)
@@ -104,7 +104,7 @@ static struct error *no_types(const struct gather *g, const struct kernel_target
 		probe_def_error(g->def->text, arg->at, ENODATA, "'%s' of %s is not known: %s",
 				arg->text, t->kfunc->name, t->untyped_why);
 
-	return t->func.btf ? error_hint(err, "force=yes; uses what BTF says about that name") : err;
+	return t->func.btf ? error_hint(err, "force=yes; uses the BTF of that name") : err;
 }
 
 static const struct param *find_param(const struct kernel_target *t, const struct probe_arg *arg)

@@ -206,7 +206,7 @@ test_end_of_recording() {
 		preload FAIL_ALLOCATION=$i -- "$@" >got 2>err || true
 		! grep -vE '^(\[ perf-bpf record: (Woken up [0-9]+ times to write data|Captured and wrote .*\)|Wrote [0-9].*) \]|perf-bpf: .*|hint: .*)$' err ||
 			fail "allocation $i of $count"
-		! grep -q 'no memory to list' err || seen=$((seen + 1))
+		! grep -q 'out of memory while listing' err || seen=$((seen + 1))
 	done
 	[ $seen -gt 0 ] || fail "no allocation of the line failed"
 }

@@ -150,10 +150,10 @@ test_options_that_need_privileges() {
 	refused "it needs perf events" -F all
 	refused "it needs perf events" --sched -s
 	refused "it needs perf events" -g
-	refused "the service takes no conditions" --where 'openat.ret < 0'
+	refused "the service does not support conditions" --where 'openat.ret < 0'
 	tree=$(findmnt -n -t cgroup2 -o TARGET | head -n 1)
-	[ -z "$tree" ] || refused "the approval says which processes are traced" --cgroup "$tree"
-	refused "the service traces at once" -D 10
+	[ -z "$tree" ] || refused "the approval sets which processes are traced" --cgroup "$tree"
+	refused "the service starts tracing immediately" -D 10
 	refused "the service chooses the size of the ring" -m 1M
 	refused "--dump-map cannot be used without privileges" --dump-map pids
 	soon no_session

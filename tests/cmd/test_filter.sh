@@ -316,7 +316,7 @@ test_wrong_values_are_refused_alike() {
 	refused "--time: '9,8' ends before it starts" --time 9,8
 	refused "--time: '10%/11' is not a time span" --time 10%/11
 	refused "--time: 'yesterday,' is not a time span" --time yesterday,
-	refused "--max-stack: '0' is not a number from 1 on" --max-stack 0
+	refused "--max-stack: '0' is not a number of at least 1" --max-stack 0
 	refused "\___ expected a value here" --where 'count >'
 	refused "no event of the recording has a field 'conut'" --where 'conut > 3'
 	assert_contains err "did you mean 'count'?"

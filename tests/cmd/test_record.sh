@@ -1007,7 +1007,7 @@ test_file_size_limit() {
 		expect_status 1 "$PERF_BPF" record --no-buffering -m 1M -e $EVENT -o t.data -- sh filling.sh
 	)
 	assert_contains err "t.data: cannot write: File too large"
-	assert_contains err " that could not be written)"
+	assert_contains err " not written)"
 	expect_status 1 "$PERF_BPF" script -i t.data
 	assert_contains err "t.data: the recording was not finished"
 	[ "$(wc -l <out)" -ge 100 ] || fail "only $(wc -l <out) lines can be read"
@@ -1022,7 +1022,7 @@ test_full_disk() {
 	expect_status 1 "$PERF_BPF" record --no-buffering -m 2M -e $EVENT -o small/t.data -- sh filling.sh
 	assert_contains err "No space left on device"
 	assert_contains err "small/t.data"
-	assert_contains err " that could not be written)"
+	assert_contains err " not written)"
 	! grep -F ", 0 lost" err || fail "what was not written is not lost"
 	local n
 	n=$(who small/t.data | wc -l)

@@ -116,7 +116,7 @@ test_the_last_calls_are_kept() {
 	record --overwrite -m 64K -e $EVENT -o t.data -- ./pbt_last 0 20000
 	assert_last_for_all t.data 19999 200
 	[ "$(wc -l <numbers)" -lt 20000 ] || fail "nothing was overwritten"
-	grep -qE '\([0-9]+ samples, [0-9]+ bytes, the last part only: [0-9]+ bytes of older records overwritten\)' record.err ||
+	grep -qE '\([0-9]+ samples, [0-9]+ bytes, only the last part: [0-9]+ bytes of older records overwritten\)' record.err ||
 		fail "$(cat record.err)"
 	"$PERF_BPF" script -i t.data >text 2>err
 	assert_contains err 'the recording has only the last samples'

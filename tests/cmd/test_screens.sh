@@ -108,7 +108,7 @@ test_many_rows_and_none() {
 	wait_for screen_has " 1/10000"
 	# of a zoom by socket a key is needed
 	t send-keys S
-	wait_for screen_has "Rows are of several sockets: sort by socket first"
+	wait_for screen_has "A row can have several sockets: sort by socket first"
 	t send-keys i
 	wait_for screen_has "# captured on"
 	t send-keys q

@@ -68,7 +68,7 @@ EVENTS=(-e sched:sched_switch -e syscalls:sys_enter_openat -e syscalls:sys_enter
 test_wrong_numbers() {
 	for n in -5 5x 99999999999 0 ' 3' ''; do
 		expect_status 2 "$PERF_BPF" script --max-stack="$n"
-		assert_contains err "--max-stack: '$n' is not a number from 1 on"
+		assert_contains err "--max-stack: '$n' is not a number of at least 1"
 	done
 }
 

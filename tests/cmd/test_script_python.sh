@@ -231,7 +231,7 @@ test_scripts_by_name() {
 test_scripts_that_are_not_there() {
 	own_scripts
 	expect_status 2 "$PERF_BPF" script report mien
-	assert_contains err "'mien' is not the name of a script of perf"
+	assert_contains err "perf has no script named 'mien'"
 	assert_contains err "did you mean 'mine'?"
 	expect_status 2 "$PERF_BPF" script report
 	assert_contains err "the name of the script is missing"

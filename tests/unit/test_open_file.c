@@ -180,13 +180,17 @@ static void paths_of_others(void **state)
 	opens("closed/theirs", &theirs);
 	opens("way/file", &theirs);
 	opens("link", &theirs);
-	refuses(open_regular("open/secret", &theirs, &fd), EPERM, "it is not for user 4242");
-	refuses(open_regular("to_secret", &theirs, &fd), EPERM, "it is not for user 4242");
-	refuses(open_regular("closed/file", &theirs, &fd), EPERM, "it is not for user 4242");
-	refuses(open_regular("into/file", &theirs, &fd), EPERM, "it is not for user 4242");
+	refuses(open_regular("open/secret", &theirs, &fd), EPERM,
+		"user 4242, whose data names this path, cannot read it");
+	refuses(open_regular("to_secret", &theirs, &fd), EPERM,
+		"user 4242, whose data names this path, cannot read it");
+	refuses(open_regular("closed/file", &theirs, &fd), EPERM,
+		"user 4242, whose data names this path, cannot read it");
+	refuses(open_regular("into/file", &theirs, &fd), EPERM,
+		"user 4242, whose data names this path, cannot read it");
 	refuses(open_regular("home/file", &(struct open_regular_opts){.owned = true, .owner = 4243},
 			     &fd),
-		EPERM, "it is not for user 4243");
+		EPERM, "user 4243, whose data names this path, cannot read it");
 
 	/* what a trusted user wrote leads to all files, but not through links of others */
 	opens("open/secret", &ours);

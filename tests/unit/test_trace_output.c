@@ -597,11 +597,11 @@ static void test_each_kind_of_loss_has_its_line(void **state)
 		strbuf_str(&out),
 		"LOST 12 events: 10 openat, 2 read; a larger ring (-m) or fewer calls (-e) may "
 		"help\n"
-		"LOST 3 calls: 3 syscall_999; no memory for the state of their threads\n"
+		"LOST 3 calls: 3 syscall_999; out of memory for the state of their threads\n"
 		"LOST 5 calls' strings and buffers: 5 write; too many calls with large arguments "
 		"ran at the same time\n"
-		"LOST 7 calls of the summary: 7 read; no memory for more rows\n"
-		"LOST 8 errors of the error summary: 8 read; no memory for more rows\n");
+		"LOST 7 calls of the summary: 7 read; out of memory for more rows\n"
+		"LOST 8 errors of the error summary: 8 read; out of memory for more rows\n");
 	strbuf_reset(&out);
 	trace_report_losses_json(&stats, &out);
 	assert_string_equal(strbuf_str(&out),
