@@ -54,8 +54,8 @@ struct error *fopen_regular(const char *path, const struct open_regular_opts *op
 
 /*
  * Opens what the user names as input, and may be a pipe: a regular file or a directory of anybody.
- * force: anything. Otherwise EPERM: a FIFO of another user, whose open would wait; EINVAL: a device or
- * a socket, which is not opened.
+ * force: anything. Otherwise EPERM: a FIFO of another user, whose open would wait; EINVAL: a device
+ * or a socket, which is not opened.
  */
 struct error *open_input(const char *path, bool force, int *fd);
 
@@ -83,10 +83,10 @@ void output_path_deinit(struct output_path *out);
 #define _cleanup_output_path_ _cleanup_(output_path_deinit)
 
 /*
- * Opens the file that was found, which is not special, to write it from its start; flags: O_WRONLY or
- * O_RDWR. What is the caller's is emptied; what is another user's, or has other names, is removed, so
- * that nobody else owns what is written. Errors, "cannot write 'PATH': …": as openat(2); EEXIST:
- * somebody else created it meanwhile.
+ * Opens the file that was found, which is not special, to write it from its start; flags: O_WRONLY
+ * or O_RDWR. What is the caller's is emptied; what is another user's, or has other names, is
+ * removed, so that nobody else owns what is written. Errors, "cannot write 'PATH': …": as
+ * openat(2); EEXIST: somebody else created it meanwhile.
  */
 struct error *output_create(const struct output_path *out, const char *path, int flags, mode_t mode,
 			    int *fd);
