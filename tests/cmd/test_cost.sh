@@ -189,7 +189,8 @@ test_shares_of_a_profile_agree_with_run_time() {
 		            line = m[2]
 		        elif m := re.match(r" +(\d+\.\d+) : ", l):
 		            percent[line] = percent.get(line, 0) + float(m[1])
-		    assert sum(v for k, v in percent.items() if "line of " + name in k) > 50, percent
+		    loop = {"pbt_more": "i < 6000;", "pbt_less": "i < 2000;"}[name]
+		    assert sum(v for k, v in percent.items() if "line of " + name in k or loop in k) > 90, percent
 		assert all(abs(a - b) < 5 for a, b in shares.values()), shares
 		assert 35 < sum(a for a, b in shares.values()) < 65, shares
 	END

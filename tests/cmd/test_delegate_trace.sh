@@ -127,9 +127,9 @@ test_who_may_and_what_for() {
 test_what_cannot_be_approved() {
 	begin
 	expect_status 2 approve trace --for user:$NOBODY --command run
-	assert_contains err "'trace' is approved for itself"
+	assert_contains err "--command: 'trace' has none"
 	expect_status 2 approve runqlat --for user:$NOBODY --command trace
-	assert_contains err "'trace' is approved for itself"
+	assert_contains err "--command: 'trace' has none"
 	expect_status 2 approve trace --for user:$NOBODY --set x=1
 	assert_contains err "'trace' has no variables"
 	approve trace --for user:$NOBODY --command trace >/dev/null
