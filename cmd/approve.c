@@ -349,9 +349,10 @@ static struct error *check_usage(const struct approve_args *args)
 				  "perf-bpf approve %s --for USER", args->program);
 	const bool for_trace = args->approval.command == DELEGATE_TRACE;
 	if (args->program && args->has_command && is_trace(args) != for_trace)
-		return error_hint(error_usage("--command: 'trace' has none; other programs are approved "
-					      "for run or record"),
-				  "perf-bpf approve trace --for USER");
+		return error_hint(
+			error_usage("--command: 'trace' has none; other programs are approved "
+				    "for run or record"),
+			"perf-bpf approve trace --for USER");
 	if (args->program && is_trace(args) && args->approval.sets.n)
 		return error_usage("--set: 'trace' has no variables to set");
 	if (geteuid())

@@ -225,7 +225,7 @@ test_a_recording_of_events_alone() {
 test_what_cannot_be_together() {
 	ready
 	expect_status 2 "$PERF_BPF" trace -e sched:sched_process_exec -s true
-	assert_contains err "-S prints the other events"
+	assert_contains err "-S also prints the other events"
 	expect_status 2 "$PERF_BPF" trace -e sched:sched_process_exec --where 'ret < 0' true
 	expect_status 2 "$PERF_BPF" trace -e sched:sched_process_exec,openat -u root true
 	expect_status 1 "$PERF_BPF" trace -e sched:sched_process_exek true
