@@ -122,6 +122,27 @@ static struct event_node *event_of_id(struct session *s, uint64_t id)
 	return node->event;
 }
 
+/*
+ * The bytes of a record up to the end of its sample_id fields. While several events get KSYMBOL and
+ * BPF_EVENT records, Linux (perf_event_ksymbol_output(), perf_event_bpf_output()) adds the size of
+ * these fields for each event to the size in the one header that all of them get: what is behind is
+ * what was in the ring before. Both records say themselves where their fields end.
+ */
+static size_t size_to_id(const struct session *s, uint32_t type, const uint8_t *rec, size_t size)
+{
+	enum { FIXED = 24 };
+
+	if ((type != PERF_RECORD_KSYMBOL && type != PERF_RECORD_BPF_EVENT) || !s->events.n ||
+	    size < FIXED)
+		return size;
+	size_t end = FIXED;
+	if (type == PERF_RECORD_KSYMBOL) {
+		const size_t length = strnlen((const char *)rec + FIXED, size - FIXED);
+		end += (length + 8) & ~(size_t)7; /* with a NUL, and padding */
+	}
+	return min_of(size, end + s->events.v[0]->layout.id_all);
+}
+
 /* The event that a kernel record belongs to; NULL: its id names none. */
 static struct event_node *event_of_record(struct session *s, uint32_t type, const uint8_t *rec,
 					  size_t size)
@@ -149,6 +170,7 @@ static struct event_node *event_of_record(struct session *s, uint32_t type, cons
 bool session_record_time(struct session *s, uint32_t type, const uint8_t *rec, size_t size,
 			 uint64_t *ts)
 {
+	size = size_to_id(s, type, rec, size);
 	struct event_node *ev = s->same_time ? s->events.v[0] : event_of_record(s, type, rec, size);
 	uint64_t t;
 
@@ -418,6 +440,7 @@ static struct error *deliver_namespaces(struct session *s)
 static struct error *deliver_other(struct session *s, const uint8_t *rec, size_t size)
 {
 	struct record *r = &s->rec;
+	size = size_to_id(s, r->header.type, rec, size);
 	struct event_node *ev = event_of_record(s, r->header.type, rec, size);
 
 	TRY(session_settle(s));
