@@ -49,6 +49,7 @@ start_service() {
 attack_begins() {
 	local out=$1
 	shift
+	rm -f "$out" # what the client before said is not what this one says
 	(exec setpriv --reuid $NOBODY --regid $NOBODY --clear-groups ./delegate_attacks \
 		"$PERF_BPF_DELEGATE_SOCKET" "$@" >"$out" 2>&1) &
 	client=$!

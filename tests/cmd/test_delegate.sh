@@ -633,6 +633,7 @@ hold_one() {
 
 # hold_of UID: keeps a session of this user in the background; false: it was refused
 hold_of() {
+	rm -f "held.$1" # what the one before said is not what this one says
 	(exec setpriv --reuid "$1" --regid "$1" --groups=$GROUP ./delegate_attacks \
 		"$PERF_BPF_DELEGATE_SOCKET" holds home/object.o runqlat >"held.$1" 2>&1) &
 	clients="${clients:-} $!"

@@ -170,6 +170,7 @@ test_own_processes_only() {
 	ran() { awk '{ print $14 + $15 }' "/proc/$loop/stat"; } # ticks of user and system time
 	ran_since() { [ "$(ran)" -gt $(($1 + 2)) ]; }
 	seen() { # seen PID TEXT: how many records a client that asks for root's calls sees
+		rm -f seen # what the client before said is not what this one says
 		as $NOBODY ./trace_attacks "$PERF_BPF_DELEGATE_SOCKET" sees "$1" "$2" <wait >seen &
 		seer=$!
 		exec 7>wait
@@ -421,6 +422,7 @@ test_maps_are_limited() {
 	mkfifo wait
 	chmod 666 wait
 	for mode in thread cgroup; do
+		rm -f ready
 		as $NOBODY ./perf-bpf trace -s --summary-mode $mode --errno-summary -- \
 			sh -c 'echo ready; read -r line <wait' >ready 2>err &
 		reader=$!
