@@ -16,6 +16,7 @@ build() {
 	shift
 	cat >"$FILES/work.c" <<-'END'
 		#include <stdlib.h>
+		#include <sys/mman.h>
 		static volatile unsigned sink;
 		#ifdef MORE
 		__attribute__((noinline)) void another(void) { for (int i = 0; i < 1000; i++) sink += i * i; }
@@ -23,12 +24,16 @@ build() {
 		__attribute__((noinline)) void alpha(int n) { for (int i = 0; i < n; i++) sink = sink * 31 + i; }
 		__attribute__((noinline)) void beta(int n) { for (int i = 0; i < n; i++) sink = sink * 37 + i; }
 		__attribute__((noinline)) void gamma_(int n) { for (int i = 0; i < n; i++) sink = sink * 41 + i; }
+		/* at all times: perf has no number for what begins after a recording without such events */
+		__attribute__((noinline)) void fault(char *page) { madvise(page, 4096, MADV_DONTNEED); *page = 1; }
 		int main(int argc, char **argv)
 		{
 		#ifdef MORE
 			another();
 		#endif
+			char *page = mmap(0, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 			for (int i = 0; i < 400; i++) {
+				fault(page);
 				alpha(atoi(argv[1]));
 				beta(atoi(argv[2]));
 				if (atoi(argv[3])) /* a call that does nothing may be hit by the clock */
