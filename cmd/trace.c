@@ -489,8 +489,9 @@ static void print_written(const struct trace_args *args, const struct trace_stat
 		    (double)stats->file_bytes / 1024 / 1024,
 		    strcmp(name, "-") ? name : "to standard output", stats->lines, stats->lost);
 	if (stats->events)
-		strbuf_addf(&out, "; %" PRIu64 " events, %" PRIu64 " lost", stats->events,
-			    stats->lost_events);
+		strbuf_addf(&out, "; %" PRIu64 " events, %" PRIu64 "%s lost", stats->events,
+			    stats->lost_events,
+			    stats->lost_events_accuracy == LOST_NOT_COUNTED ? " or more" : "");
 	if (strbuf_failed(&out))
 		cmd_say("[ perf-bpf trace: Wrote %" PRIu64 " calls, %" PRIu64 " lost ]\n",
 			stats->lines, stats->lost);

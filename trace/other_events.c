@@ -297,9 +297,9 @@ struct cpu_watch *other_events_cpus(const struct other_events *events)
 	return live_events_cpus(events->rec);
 }
 
-uint64_t other_events_lost(const struct other_events *events)
+uint64_t other_events_lost(const struct other_events *events, enum loss_accuracy *accuracy)
 {
-	return session_losses(events->session).lost;
+	return live_events_lost(events->rec, accuracy);
 }
 
 void other_events_warn_of_stacks(const struct other_events *events)

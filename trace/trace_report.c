@@ -131,12 +131,14 @@ static void add_lost_events_json(const struct trace_stats *stats, struct strbuf 
 {
 	struct json_writer w = json_writer_make(out);
 
-	if (!stats->lost_events)
+	if (!stats->lost_events && stats->lost_events_accuracy != LOST_NOT_COUNTED)
 		return;
 	jw_object(&w, NULL);
 	jw_text(&w, "type", "lost");
 	jw_u64(&w, "n", stats->lost_events);
 	jw_text(&w, "kind", "other-events");
+	if (stats->lost_events_accuracy == LOST_NOT_COUNTED)
+		jw_bool(&w, "more", true);
 	jw_end(&w);
 	json_writer_finish(&w);
 	strbuf_addch(out, '\n');
@@ -187,13 +189,21 @@ static void add_losses_by_call(const struct trace_stats *stats, enum trace_loss_
 	free(calls);
 }
 
+/* A ring was full at the end, and this kernel does not count what came after. */
+static const char *lost_more_of(const struct trace_stats *stats)
+{
+	return stats->lost_events_accuracy == LOST_NOT_COUNTED ? " or more" : "";
+}
+
 void trace_report_losses(const struct trace_stats *stats, struct strbuf *out)
 {
-	if (stats->lost_events)
+	const char *more = lost_more_of(stats);
+
+	if (stats->lost_events || *more)
 		strbuf_addf(out,
-			    "LOST %" PRIu64 " events that are not system calls; fewer events (-e) "
-			    "may help\n",
-			    stats->lost_events);
+			    "LOST %" PRIu64 "%s events that are not system calls; fewer events "
+			    "(-e) or larger buffers (-m) may help\n",
+			    stats->lost_events, more);
 	for (int kind = 0; kind < TRACE_LOST_KINDS; kind++) {
 		const uint64_t n = lost_of(stats, kind);
 

@@ -21,6 +21,7 @@
 #include "lib/base/error.h"
 #include "lib/base/log.h"
 #include "lib/base/strbuf.h"
+#include "perf/record/record.h"
 #include "perf/select/select.h"
 #include "trace/call_lines.h"
 #include "trace/call_sums.h"
@@ -148,6 +149,7 @@ struct trace_stats {
 	uint64_t file_bytes;		 /* of the perf.data file */
 	uint64_t lost;			 /* calls that were neither printed nor written */
 	uint64_t lost_events;		 /* of other events */
+	enum loss_accuracy lost_events_accuracy;
 	const struct lost_calls *losses; /* the run's */
 	size_t n_losses;
 };

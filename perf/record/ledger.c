@@ -137,17 +137,40 @@ static struct error *close_off_cpu(struct recording *rec, const struct event *ev
 }
 
 /* Where the kernel does not count by event: the rings' LOST records, if they can be complete. */
-static struct error *close_rings(struct recording *rec)
+static enum loss_accuracy accuracy_of_rings(const struct recording *rec)
 {
-	struct cpu_ring *ring;
+	const struct cpu_ring *ring;
 
-	if (!rec->no_lost)
-		return NULL;
-	rec->result.lost = LOST_UP_TO;
 	vec_for_each (ring, &rec->rings)
 		if (ring->full)
-			rec->result.lost = LOST_NOT_COUNTED;
+			return LOST_NOT_COUNTED;
+	return LOST_UP_TO;
+}
+
+static struct error *close_rings(struct recording *rec)
+{
+	if (!rec->no_lost)
+		return NULL;
+	rec->result.lost = accuracy_of_rings(rec);
 	return add(rec, LEDGER_RECORDS_LOST, "all events", 0, rec->lost_records);
+}
+
+uint64_t ledger_no_room(const struct recording *rec, enum loss_accuracy *accuracy)
+{
+	const struct event *event;
+	const struct event_fd *efd;
+	uint64_t sum = 0;
+
+	*accuracy = rec->no_lost ? accuracy_of_rings(rec) : LOST_EXACT;
+	if (rec->no_lost)
+		return rec->lost_records;
+	vec_for_each (event, &rec->events) {
+		if (event->kind == EVENT_TRACKING)
+			continue;
+		vec_for_each (efd, &event->fds)
+			sum += read_lost(event, efd->fd);
+	}
+	return sum;
 }
 
 static struct error *close_cpus(struct recording *rec)

@@ -52,6 +52,11 @@ void live_events_stop(struct recording *rec)
 	events_disable(rec);
 }
 
+uint64_t live_events_lost(const struct recording *rec, enum loss_accuracy *accuracy)
+{
+	return ledger_no_room(rec, accuracy);
+}
+
 static struct error *describe(struct recording *rec, const struct event *event, live_event_fn *fn,
 			      void *ctx)
 {

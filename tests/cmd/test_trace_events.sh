@@ -48,6 +48,29 @@ test_events_are_among_the_calls_in_the_order_of_time() {
 		"getppid exec exit getppid exec exit getppid exec exit "
 }
 
+# A reader that is stopped: the ring is full when the workload ends, so no record tells what was lost
+# then, but the kernel's counts do; older ones have none.
+test_losses_are_counted_to_the_last_event() {
+	ready
+	[ -d /sys/kernel/tracing/events/syscalls ] || skip "this kernel has no tracepoints of system calls"
+	printf 'kill -STOP $PPID\n%s 20000\nkill -CONT $PPID\n' "$BUILD/tests/cmd/counted" >lossy.sh
+	if has perf.lost; then
+		trace -m 16K -e syscalls:sys_enter_getpriority -- sh lossy.sh
+		local lost
+		lost=$(sed -n 's/^LOST \([0-9]*\) events that are not system calls; .*/\1/p' err)
+		[ "${lost:-0}" -gt 10000 ] || fail "$lost are lost: $(cat err)"
+		assert_equal $(($(lines_of sys_enter_getpriority) + lost)) 20000
+		expect_status 0 "$PERF_BPF" trace -m 16K -o t.data -e syscalls:sys_enter_getpriority -- sh lossy.sh
+		[[ $(cat err) =~ ([0-9]+)" events, "([0-9]+)" lost)" ]] || fail "$(cat err)"
+		assert_equal $((BASH_REMATCH[1] + BASH_REMATCH[2])) 20000
+	fi
+	export LD_PRELOAD=$BUILD/tests/cmd/no_perf_lost.so ASAN_OPTIONS=verify_asan_link_order=0
+	trace -m 16K -e syscalls:sys_enter_getpriority -- sh lossy.sh
+	[[ $(cat err) =~ ^"LOST "([0-9]+)(" or more")?" events that are not system calls" ]] || fail "$(cat err)"
+	[ "${BASH_REMATCH[2]}" ] || [ $(($(lines_of sys_enter_getpriority) + BASH_REMATCH[1])) -ge 20000 ] ||
+		fail "what was lost last is neither counted nor told: $(cat err)"
+}
+
 test_events_alone_trace_no_calls() {
 	ready
 	trace -e 'sched:sched_process_ex*' -- ./pbe_work

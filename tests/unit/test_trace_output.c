@@ -583,14 +583,21 @@ static void test_each_kind_of_loss_has_its_line(void **state)
 	};
 	const struct trace_stats stats = {.losses = losses, .n_losses = ARRAY_SIZE(losses)};
 	const struct trace_stats none = {.lost = 0}, others = {.lost_events = 9};
+	const struct trace_stats unknown = {.lost_events_accuracy = LOST_NOT_COUNTED};
 	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
 
 	trace_report_losses(&none, &out);
 	trace_report_losses_json(&none, &out);
 	assert_int_equal(out.len, 0);
 	trace_report_losses_json(&others, &out);
-	assert_string_equal(strbuf_str(&out),
-			    "{\"type\":\"lost\",\"n\":9,\"kind\":\"other-events\"}\n");
+	trace_report_losses_json(&unknown, &out);
+	trace_report_losses(&unknown, &out);
+	assert_string_equal(
+		strbuf_str(&out),
+		"{\"type\":\"lost\",\"n\":9,\"kind\":\"other-events\"}\n"
+		"{\"type\":\"lost\",\"n\":0,\"kind\":\"other-events\",\"more\":true}\n"
+		"LOST 0 or more events that are not system calls; fewer events (-e) or larger "
+		"buffers (-m) may help\n");
 	strbuf_reset(&out);
 	trace_report_losses(&stats, &out);
 	assert_string_equal(
