@@ -590,9 +590,20 @@ test_hierarchies_are_perfs() {
 		same $name --hierarchy -w 4,5 --show-total-period --show-cpu-utilization
 		same $name --hierarchy -v -s dso,sym
 	done
-	# below the second level all is hidden
-	same clock --hierarchy --percent-limit 30 -g none
-	grep -q '^ *no entry >= 30.00%$' mine || fail "nothing says that rows are hidden"
+	# a command is shown, and none of its objects has as much
+	"$PERF_BPF" report --json --hierarchy -i "$FILES/clock" >out
+	local limit=$(python3 - out <<-'END'
+		import json, sys
+
+		table = next(r for r in map(json.loads, open(sys.argv[1])) if r["kind"] == "table")
+		most = {level: max(row["overhead"] for row in table["rows"] if row["level"] == level)
+		        for level in (1, 2)}
+		assert most[2] < most[1], most
+		print("%.2f" % ((most[1] + most[2]) / 2 / table["period"] * 100))
+	END
+	)
+	same clock --hierarchy --percent-limit "$limit" -g none
+	grep -q "^ *no entry >= $limit%\$" mine || fail "nothing says that rows are hidden"
 	same clock --hierarchy -c rbpf_work
 	grep -q 'Command / Shared Object' mine || fail "the level of commands is missing"
 	same clock --hierarchy -c rbpf_work --percentage relative -g caller -s comm,dso
