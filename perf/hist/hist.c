@@ -536,7 +536,7 @@ static uint64_t stack_hash(const struct hist_stack *s, size_t n_values)
 				 s->numbers->weight * 13 + s->numbers->ins_lat * 17 +
 				 s->numbers->code_page_size * 19 + s->numbers->parallelism * 23 +
 				 s->numbers->cgroup_ino * 29 + s->numbers->cgroup_dev * 31 +
-				 (uint64_t)(uint32_t)s->numbers->socket * 43);
+				 (uint64_t)s->numbers->socket * 43);
 	if (s->numbers)
 		hash ^= hash_u64(s->numbers->retire_lat * 47 + s->numbers->transaction);
 	if (s->branch)

@@ -296,8 +296,10 @@ struct hist_numbers {
 	uint64_t code_page_size;
 	uint64_t parallelism;
 	uint64_t cgroup_dev, cgroup_ino; /* of the namespace of cgroups */
-	int32_t socket;
+	int64_t socket;
 };
+/* Equal ones are equal in all bytes: there is nothing between the members, and nothing behind. */
+_Static_assert(sizeof(struct hist_numbers) == 11 * sizeof(uint64_t), "no padding");
 
 struct hist_stat {
 	uint64_t period, sys, us, guest_sys, guest_us;

@@ -80,6 +80,15 @@ static struct sample with_chain(const struct sample *from, uint64_t ips[4])
 	return sample;
 }
 
+/* What the compiler leaves unset in the next function's variables is not the same each time. */
+__attribute__((noinline)) static void dirty_stack(uint64_t time)
+{
+	volatile uint8_t area[1 << 15];
+
+	for (size_t i = 0; i < sizeof(area); i++)
+		area[i] = (uint8_t)(time * 17);
+}
+
 static struct error *on_sample(struct session_tool *tool, struct session *s,
 			       const struct record *rec, const struct sample *from,
 			       const struct session_event *event, struct thread *thread)
@@ -91,7 +100,9 @@ static struct error *on_sample(struct session_tool *tool, struct session *s,
 	struct location leaf;
 
 	resolve_addr(both->resolver, thread, sample.cpumode, sample.ip, &leaf);
+	dirty_stack(0);
 	assert_null(hist_add(both->looked_at, &sample, event, thread, &leaf, &context, false));
+	dirty_stack(~sample.time);
 	both->n++;
 	if (hist_add_known(both->known, &sample, event, thread, &context))
 		both->n_known++;
