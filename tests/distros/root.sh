@@ -22,6 +22,12 @@ distros_cache=${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/perf-bpf/distros
 # One root a script at a time; its tests share it when they call root_begin once.
 root=$distros_cache/run.$$/root
 
+# root_why FILE: of the output of a command that failed, what says why, and its end.
+root_why() {
+	grep -nE '^(FAIL|failed:|not ok)|\[ +(ERROR|FAILED|LINE) +\]|(error|Error)[: ]|^E: ' "$1" | head -n 60
+	tail -n 30 "$1"
+}
+
 # How this machine's apt reaches its mirror, for another apt.
 root_apt_options() {
 	apt-config dump | grep -E '^Acquire::(https?::Proxy|Check-|Retries)' || :

@@ -13,7 +13,7 @@ step() {
 		cat step
 		echo "=== $((SECONDS - started)) s, status $status: ${*: -1}"
 	} >>"$log"
-	[ $status = 0 ] || { tail -n 60 step; fail "'${*: -1}' ended with $status"; }
+	[ $status = 0 ] || { root_why step; fail "'${*: -1}' ended with $status"; }
 }
 
 needs() {

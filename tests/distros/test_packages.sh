@@ -18,7 +18,7 @@ tests_end() {
 
 # quietly COMMAND...: its output is shown if it fails
 quietly() {
-	"$@" >log 2>&1 || { tail -n 60 log | sed 's/^/# | /'; fail "'$*' failed"; }
+	"$@" >log 2>&1 || { root_why log | sed 's/^/# | /'; fail "'$*' failed"; }
 }
 
 # bare SUITE: a new root, with the packages of the suite in /debs
