@@ -448,7 +448,8 @@ struct result_cell results_cell(struct results_maker *m, size_t column, const st
 		return number_cell(m, he->numbers->parallelism);
 	case HIST_SOCKET:
 		return (struct result_cell){.kind = CELL_INT,
-					    .text = results_format(m, "%.3d", (int)he->numbers->socket),
+					    .text = results_format(m, "%.3d",
+								   (int)he->numbers->socket),
 					    .i = he->numbers->socket};
 	case HIST_CGROUP_ID:
 		return cell_of_text(results_format(m, "%" PRIu64 "/0x%" PRIx64,

@@ -78,8 +78,8 @@ typedef struct error *live_records_fn(void *ctx, const struct iovec *iov, int n)
 struct error *live_events_drain(struct recording *rec, live_records_fn *fn, void *ctx);
 /*
  * Records of the events that found no room in a ring until now, also those after the last record
- * that did: Linux counts them by event since 6.0. Before, they are those of which LOST records told,
- * side-band records among them; see enum loss_accuracy.
+ * that did: Linux counts them by event since 6.0. Before, they are those of which LOST records
+ * told, side-band records among them; see enum loss_accuracy.
  */
 uint64_t live_events_lost(const struct recording *rec, enum loss_accuracy *accuracy);
 
