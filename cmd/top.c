@@ -368,7 +368,11 @@ static void add_losses(const struct live_profile_counts *now,
 {
 	const uint64_t thinned = now->thinned - since->thinned;
 
-	strbuf_addf(out, "%" PRIu64 " lost", now->lost - since->lost);
+	strbuf_addf(out, "%" PRIu64 "%s lost", now->lost.samples - since->lost.samples,
+		    now->lost.accuracy == LOST_NOT_COUNTED ? " or more" : "");
+	if (now->lost.sideband > since->lost.sideband)
+		strbuf_addf(out, ", %" PRIu64 " side-band records (comm, mmap, fork, exit) lost",
+			    now->lost.sideband - since->lost.sideband);
 	if (thinned)
 		strbuf_addf(out, ", %" PRIu64 " omitted", thinned);
 	if (now->offline_ns > since->offline_ns)
@@ -564,7 +568,7 @@ static void log_counts(const struct top *top, const struct log *log)
 	log_info(log,
 		 "%" PRIu64 " samples, %" PRIu64 " lost, %" PRIu64 " omitted; at the end %zu "
 		 "threads, %zu different samples in %zu KiB",
-		 counts.samples, counts.lost, counts.thinned, counts.threads, counts.stacks,
+		 counts.samples, counts.lost.samples, counts.thinned, counts.threads, counts.stacks,
 		 counts.bytes / 1024);
 }
 

@@ -490,8 +490,8 @@ static void print_written(const struct trace_args *args, const struct trace_stat
 		    strcmp(name, "-") ? name : "to standard output", stats->lines, stats->lost);
 	if (stats->events)
 		strbuf_addf(&out, "; %" PRIu64 " events, %" PRIu64 "%s lost", stats->events,
-			    stats->lost_events,
-			    stats->lost_events_accuracy == LOST_NOT_COUNTED ? " or more" : "");
+			    stats->lost_events.samples,
+			    stats->lost_events.accuracy == LOST_NOT_COUNTED ? " or more" : "");
 	if (strbuf_failed(&out))
 		cmd_say("[ perf-bpf trace: Wrote %" PRIu64 " calls, %" PRIu64 " lost ]\n",
 			stats->lines, stats->lost);

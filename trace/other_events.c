@@ -297,9 +297,9 @@ struct cpu_watch *other_events_cpus(const struct other_events *events)
 	return live_events_cpus(events->rec);
 }
 
-uint64_t other_events_lost(const struct other_events *events, enum loss_accuracy *accuracy)
+struct record_no_room other_events_lost(const struct other_events *events)
 {
-	return live_events_lost(events->rec, accuracy);
+	return live_events_lost(events->rec);
 }
 
 void other_events_warn_of_stacks(const struct other_events *events)

@@ -106,7 +106,6 @@ void other_events_warn_of_stacks(const struct other_events *events);
 bool other_events_open_later(const struct other_events *events);
 struct cpu_watch *other_events_cpus(const struct other_events *events);
 
-/* Samples that had no room in a ring, as live_events_lost() counts them. */
-uint64_t other_events_lost(const struct other_events *events, enum loss_accuracy *accuracy);
+struct record_no_room other_events_lost(const struct other_events *events);
 
 #endif

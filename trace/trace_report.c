@@ -126,22 +126,31 @@ static const struct {
 			      "out of memory for more rows"},
 };
 
-/* The kernel does not say what they were. */
-static void add_lost_events_json(const struct trace_stats *stats, struct strbuf *out)
+/* Of which the kernel does not say what they were. */
+static void add_lost_json(const char *kind, uint64_t n, bool more, struct strbuf *out)
 {
 	struct json_writer w = json_writer_make(out);
 
-	if (!stats->lost_events && stats->lost_events_accuracy != LOST_NOT_COUNTED)
-		return;
 	jw_object(&w, NULL);
 	jw_text(&w, "type", "lost");
-	jw_u64(&w, "n", stats->lost_events);
-	jw_text(&w, "kind", "other-events");
-	if (stats->lost_events_accuracy == LOST_NOT_COUNTED)
+	jw_u64(&w, "n", n);
+	jw_text(&w, "kind", kind);
+	if (more)
 		jw_bool(&w, "more", true);
 	jw_end(&w);
 	json_writer_finish(&w);
 	strbuf_addch(out, '\n');
+}
+
+static void add_lost_events_json(const struct trace_stats *stats, struct strbuf *out)
+{
+	const struct record_no_room *lost = &stats->lost_events;
+
+	if (lost->samples || lost->accuracy == LOST_NOT_COUNTED)
+		add_lost_json("other-events", lost->samples, lost->accuracy == LOST_NOT_COUNTED,
+			      out);
+	if (lost->sideband)
+		add_lost_json("side-band", lost->sideband, false, out);
 }
 
 void trace_report_losses_json(const struct trace_stats *stats, struct strbuf *out)
@@ -192,18 +201,23 @@ static void add_losses_by_call(const struct trace_stats *stats, enum trace_loss_
 /* A ring was full at the end, and this kernel does not count what came after. */
 static const char *lost_more_of(const struct trace_stats *stats)
 {
-	return stats->lost_events_accuracy == LOST_NOT_COUNTED ? " or more" : "";
+	return stats->lost_events.accuracy == LOST_NOT_COUNTED ? " or more" : "";
 }
 
 void trace_report_losses(const struct trace_stats *stats, struct strbuf *out)
 {
 	const char *more = lost_more_of(stats);
 
-	if (stats->lost_events || *more)
+	if (stats->lost_events.samples || *more)
 		strbuf_addf(out,
 			    "LOST %" PRIu64 "%s events that are not system calls; fewer events "
 			    "(-e) or larger buffers (-m) may help\n",
-			    stats->lost_events, more);
+			    stats->lost_events.samples, more);
+	if (stats->lost_events.sideband)
+		strbuf_addf(out,
+			    "LOST %" PRIu64 " records of processes (comm, mmap, fork, exit); names "
+			    "and call chains can be wrong\n",
+			    stats->lost_events.sideband);
 	for (int kind = 0; kind < TRACE_LOST_KINDS; kind++) {
 		const uint64_t n = lost_of(stats, kind);
 

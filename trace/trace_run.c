@@ -483,7 +483,7 @@ void trace_run_stats(const struct trace_run *run, struct trace_stats *stats)
 		.n_losses = run->losses.n,
 	};
 	if (run->others)
-		stats->lost_events = other_events_lost(run->others, &stats->lost_events_accuracy);
+		stats->lost_events = other_events_lost(run->others);
 	if (run->recording)
 		stats->file_bytes = call_recording_bytes(run->recording);
 	if (run->fd_names)

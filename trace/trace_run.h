@@ -146,11 +146,10 @@ struct trace_stats {
 	uint64_t events; /* that were written */
 	uint64_t records, record_bytes, drains;
 	uint64_t fds_from_records, fds_from_proc;
-	uint64_t file_bytes;  /* of the perf.data file */
-	uint64_t lost;	      /* calls that were neither printed nor written */
-	uint64_t lost_events; /* of other events */
-	enum loss_accuracy lost_events_accuracy;
-	const struct lost_calls *losses; /* the run's */
+	uint64_t file_bytes;		   /* of the perf.data file */
+	uint64_t lost;			   /* calls that were neither printed nor written */
+	struct record_no_room lost_events; /* of other events */
+	const struct lost_calls *losses;   /* the run's */
 	size_t n_losses;
 };
 

@@ -491,8 +491,8 @@ void strangers_find_if_due(struct recording *rec);
 
 /* ledger.c: what was lost since the last file */
 struct error *ledger_close(struct recording *rec);
-/* What found no room in the rings until now, without side-band records if the kernel tells them. */
-uint64_t ledger_no_room(const struct recording *rec, enum loss_accuracy *accuracy);
+/* As live_events_lost() (live_events.h). */
+struct record_no_room ledger_no_room(const struct recording *rec);
 
 /* buildid.c */
 /* Before privileges are dropped: starts the process that copies files. */

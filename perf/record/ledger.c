@@ -155,22 +155,20 @@ static struct error *close_rings(struct recording *rec)
 	return add(rec, LEDGER_RECORDS_LOST, "all events", 0, rec->lost_records);
 }
 
-uint64_t ledger_no_room(const struct recording *rec, enum loss_accuracy *accuracy)
+struct record_no_room ledger_no_room(const struct recording *rec)
 {
+	struct record_no_room n = {0};
 	const struct event *event;
 	const struct event_fd *efd;
-	uint64_t sum = 0;
 
-	*accuracy = rec->no_lost ? accuracy_of_rings(rec) : LOST_EXACT;
 	if (rec->no_lost)
-		return rec->lost_records;
-	vec_for_each (event, &rec->events) {
-		if (event->kind == EVENT_TRACKING)
-			continue;
+		return (struct record_no_room){.samples = rec->lost_records,
+					       .accuracy = accuracy_of_rings(rec)};
+	vec_for_each (event, &rec->events)
 		vec_for_each (efd, &event->fds)
-			sum += read_lost(event, efd->fd);
-	}
-	return sum;
+			*(event->kind == EVENT_TRACKING ? &n.sideband : &n.samples) +=
+				read_lost(event, efd->fd);
+	return n;
 }
 
 static struct error *close_cpus(struct recording *rec)

@@ -52,9 +52,9 @@ void live_events_stop(struct recording *rec)
 	events_disable(rec);
 }
 
-uint64_t live_events_lost(const struct recording *rec, enum loss_accuracy *accuracy)
+struct record_no_room live_events_lost(const struct recording *rec)
 {
-	return ledger_no_room(rec, accuracy);
+	return ledger_no_room(rec);
 }
 
 static struct error *describe(struct recording *rec, const struct event *event, live_event_fn *fn,

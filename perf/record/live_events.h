@@ -77,10 +77,9 @@ struct error *live_events_watch(struct recording *rec, loop_fn *fn, void *ctx);
 typedef struct error *live_records_fn(void *ctx, const struct iovec *iov, int n);
 struct error *live_events_drain(struct recording *rec, live_records_fn *fn, void *ctx);
 /*
- * Records of the events that found no room in a ring until now, also those after the last record
- * that did: Linux counts them by event since 6.0. Before, they are those of which LOST records
- * told, side-band records among them; see enum loss_accuracy.
+ * What found no room in a ring until now, also after the last record that did: Linux counts it by
+ * event since 6.0. Before, it is what LOST records told.
  */
-uint64_t live_events_lost(const struct recording *rec, enum loss_accuracy *accuracy);
+struct record_no_room live_events_lost(const struct recording *rec);
 
 #endif

@@ -196,6 +196,13 @@ enum loss_accuracy {
 	LOST_NOT_COUNTED, /* and there may be more: a ring was full at the end */
 };
 
+/* What found no room in a ring. */
+struct record_no_room {
+	uint64_t samples;
+	uint64_t sideband; /* records about processes; before 6.0 they are among the samples */
+	enum loss_accuracy accuracy;
+};
+
 struct record_result {
 	bool started;	  /* events were enabled, a file was written */
 	uint64_t samples; /* in the file, up to its last full round */

@@ -282,12 +282,11 @@ struct error *live_profile_code(struct live_profile *p, const struct annotation 
 
 struct live_profile_counts live_profile_counts(const struct live_profile *p)
 {
-	const struct session_losses losses = session_losses(p->opened.session);
 	const struct hist_kept kept = summary_kept(p->summary);
 
 	return (struct live_profile_counts){
 		.samples = p->n_samples,
-		.lost = losses.lost,
+		.lost = live_events_lost(p->rec),
 		.thinned = kept.thinned,
 		.threads = session_n_threads(p->opened.session),
 		.stacks = kept.stacks,

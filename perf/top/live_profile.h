@@ -71,9 +71,9 @@ struct error *live_profile_watch(struct live_profile *profile, size_t result, co
 struct error *live_profile_code(struct live_profile *profile, const struct annotation **out);
 
 struct live_profile_counts {
-	uint64_t samples; /* that were read, since the start */
-	uint64_t lost;	  /* records that did not fit into the rings: samples and others */
-	uint64_t thinned; /* samples for which others stand: hist_n_thinned() */
+	uint64_t samples;	    /* that were read, since the start */
+	struct record_no_room lost; /* since the start */
+	uint64_t thinned;	    /* samples for which others stand: hist_n_thinned() */
 	/* What is kept now: */
 	size_t threads;	     /* also some of those that have ended */
 	size_t stacks;	     /* samples that differ */

@@ -582,8 +582,8 @@ static void test_each_kind_of_loss_has_its_line(void **state)
 		{TRACE_LOST_ERRNO, 0, TRACE_ABI_NATIVE, 0, "read", 8},
 	};
 	const struct trace_stats stats = {.losses = losses, .n_losses = ARRAY_SIZE(losses)};
-	const struct trace_stats none = {.lost = 0}, others = {.lost_events = 9};
-	const struct trace_stats unknown = {.lost_events_accuracy = LOST_NOT_COUNTED};
+	const struct trace_stats none = {.lost = 0}, others = {.lost_events = {9, 2, 0}};
+	const struct trace_stats unknown = {.lost_events.accuracy = LOST_NOT_COUNTED};
 	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
 
 	trace_report_losses(&none, &out);
@@ -595,6 +595,7 @@ static void test_each_kind_of_loss_has_its_line(void **state)
 	assert_string_equal(
 		strbuf_str(&out),
 		"{\"type\":\"lost\",\"n\":9,\"kind\":\"other-events\"}\n"
+		"{\"type\":\"lost\",\"n\":2,\"kind\":\"side-band\"}\n"
 		"{\"type\":\"lost\",\"n\":0,\"kind\":\"other-events\",\"more\":true}\n"
 		"LOST 0 or more events that are not system calls; fewer events (-e) or larger "
 		"buffers (-m) may help\n");
