@@ -288,6 +288,110 @@ static void kernel_modules_and_bpf_programs_are_found(void **state)
 			    "my-clock :1 1/1 240 -+0\n");
 }
 
+/* ---- records of BPF programs ---- */
+
+/* The extra size of a record's header, whose bytes hold what was in the ring before. */
+static void image_stale(struct image *im, size_t times)
+{
+	while (times--)
+		image_sample_id(im, 7, 7, 1, 12);
+}
+
+static void image_ksymbol(struct image *im, const char *name, uint64_t time, uint64_t id,
+			  size_t stale)
+{
+	const size_t at = image_begin(im, PERF_RECORD_KSYMBOL, 0);
+
+	image_u64(im, 0xffffffffc0200000);
+	image_u32(im, 0x80);
+	image_u16(im, PERF_RECORD_KSYMBOL_TYPE_BPF);
+	image_u16(im, 0);
+	image_string(im, name);
+	image_sample_id(im, 20, 21, time, id);
+	image_stale(im, stale);
+	image_end(im, at);
+}
+
+static void image_bpf_event(struct image *im, uint32_t program, uint64_t time, uint64_t id,
+			    size_t stale)
+{
+	const size_t at = image_begin(im, PERF_RECORD_BPF_EVENT, 0);
+
+	image_u16(im, PERF_BPF_EVENT_PROG_LOAD);
+	image_u16(im, 0);
+	image_u32(im, program);
+	image_zeros(im, 8);
+	image_sample_id(im, 20, 21, time, id);
+	image_stale(im, stale);
+	image_end(im, at);
+}
+
+/* Two names: one that ends at a multiple of 8, and is padded by as much, and one that does not. */
+static void fill_too_large(struct image *im)
+{
+	image_sample(im, 11, 1, 1, 50, 0);
+	image_ksymbol(im, "bpf_prog", 300, 11, 2);
+	image_ksymbol(im, "bpf_prog_more", 200, 12, 3);
+	image_ksymbol(im, "bpf_prog_right", 400, 11, 0);
+	image_bpf_event(im, 5, 350, 12, 1);
+	image_bpf_event(im, 6, 250, 11, 2);
+	image_bpf_event(im, 7, 450, 11, 0);
+	image_round(im);
+}
+
+static void note_record(struct session_tool *tool, const struct record *rec, const char *what)
+{
+	strbuf_addf(&((struct seen *)tool->ctx)->text, "%llu %d/%d %s %s\n",
+		    (unsigned long long)rec->id.time, rec->id.pid, rec->id.tid,
+		    rec->event ? rec->event->name : "-", what);
+}
+
+static struct error *on_ksymbol(struct session_tool *tool, struct session *s,
+				const struct record *rec, const struct record_ksymbol *ksymbol)
+{
+	note_record(tool, rec, ksymbol->name);
+	return NULL;
+}
+
+static struct error *on_bpf_event(struct session_tool *tool, struct session *s,
+				  const struct record *rec, const struct record_bpf_event *ev)
+{
+	char id[16];
+
+	snprintf(id, sizeof(id), "program %u", ev->id);
+	note_record(tool, rec, id);
+	return NULL;
+}
+
+/*
+ * Linux adds the size of the sample_id fields to that of these records once for each event that
+ * gets them: they are behind the record's own fields, not at its end.
+ */
+static void records_of_bpf_programs_that_are_too_large(void **state)
+{
+	for (int swap = 0; swap < 2; swap++) {
+		struct image im = {.swap = swap};
+		struct seen seen = seen_new();
+
+		seen.tool.sample = NULL;
+		seen.tool.ksymbol = on_ksymbol;
+		seen.tool.bpf_event = on_bpf_event;
+		image_file(&im, fill_too_large);
+		struct memfile f = memfile_new(im.sb.str, im.sb.len);
+		assert_null(read_path(f.path, &seen));
+		assert_string_equal(strbuf_str(&seen.text),
+				    "200 20/21 page-faults:uhp bpf_prog_more\n"
+				    "250 20/21 my-clock program 6\n"
+				    "300 20/21 my-clock bpf_prog\n"
+				    "350 20/21 page-faults:uhp program 5\n"
+				    "400 20/21 my-clock bpf_prog_right\n"
+				    "450 20/21 my-clock program 7\n");
+		close(f.fd);
+		seen_deinit(&seen);
+		strbuf_deinit(&im.sb);
+	}
+}
+
 static struct error *stop_at_once(struct session_tool *tool, struct session *s,
 				  const struct record *rec, const struct sample *sample,
 				  const struct session_event *event, struct thread *thread)
@@ -407,6 +511,7 @@ int main(void)
 		cmocka_unit_test(a_feature_that_the_events_overwrite_is_left_out),
 		cmocka_unit_test(overlapping_maps_cut_each_other),
 		cmocka_unit_test(kernel_modules_and_bpf_programs_are_found),
+		cmocka_unit_test(records_of_bpf_programs_that_are_too_large),
 		cmocka_unit_test(a_callback_can_end_it),
 		cmocka_unit_test(inherited_counters_count_by_thread),
 	};
