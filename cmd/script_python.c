@@ -2,6 +2,7 @@
 #include "cmd/script_python.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,10 +85,25 @@ static struct error *open_driver(int *out)
 	return NULL;
 }
 
-/* Returns only if there is no python3. */
-static struct error *become_python(const struct python_script *script, int driver, int lines)
+/*
+ * Where a script is to be written: python3 inherits the directory, and uses the name in it alone, so
+ * that it follows no link that another user owns.
+ */
+static struct error *find_written(const char *path, struct output_path *out)
 {
-	char driver_path[32], lines_text[16];
+	TRY(output_find(path, out));
+	if (out->is_special)
+		return error_new(EINVAL, "cannot write '%s': not a regular file", path);
+	if (fcntl(out->dir_fd, F_SETFD, 0))
+		return error_errno(errno, "cannot write '%s'", path);
+	return NULL;
+}
+
+/* Returns only if there is no python3. */
+static struct error *become_python(const struct python_script *script,
+				   const struct output_path *written, int driver, int lines)
+{
+	char driver_path[32], lines_text[16], where[16 + sizeof(written->name)];
 	size_t n = 0;
 
 	while (script->args[n])
@@ -100,7 +116,8 @@ static struct error *become_python(const struct python_script *script, int drive
 	argv[0] = "python3";
 	argv[1] = driver_path;
 	argv[2] = lines_text;
-	argv[3] = script->is_written ? "write" : "run";
+	snprintf(where, sizeof(where), "%d/%s", written->dir_fd, written->name);
+	argv[3] = script->is_written ? where : "run";
 	argv[4] = script->path;
 	memcpy(&argv[5], script->args, n * sizeof(*argv));
 	script_exec_path();
@@ -111,10 +128,13 @@ static struct error *become_python(const struct python_script *script, int drive
 
 struct error *script_python_start(const struct python_script *script)
 {
+	_cleanup_output_path_ struct output_path written = {.dir_fd = -1};
 	_cleanup_close_ int driver = -1, lines = -1, out = -1;
 	int ends[2];
 
-	if (!script->is_written && access(script->path, R_OK))
+	if (script->is_written)
+		TRY(find_written(script->path, &written));
+	else if (access(script->path, R_OK))
 		return error_errno(errno, "cannot read the script %s", script->path);
 	TRY(open_driver(&driver));
 	if (pipe(ends))
@@ -130,7 +150,7 @@ struct error *script_python_start(const struct python_script *script)
 		return error_errno(errno, "cannot open /dev/null");
 	close(out);
 	out = -1;
-	return become_python(script, driver, lines);
+	return become_python(script, &written, driver, lines);
 }
 
 void script_python_head(struct strbuf *out)

@@ -544,8 +544,8 @@ def is_name(text):
     return text.isidentifier() and not keyword.iskeyword(text)
 
 
-def write_template(lines, path):
-    """Whether there is something to read."""
+def write_template(lines, path, where):
+    """Whether there is something to read. where: descriptor of the directory, and the name in it."""
     functions = []
     for text in lines:
         line = json.loads(text)
@@ -559,10 +559,12 @@ def write_template(lines, path):
     else:
         return False  # the reader has said why
     # written beside it, so that a link of this name is not followed
-    new = f"{path}.{os.getpid()}"
-    with open(new, "x", encoding="utf-8") as out:
+    directory, name = where.split("/", 1)
+    directory, new = int(directory), f".perf-bpf.{os.getpid()}"
+    fd = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666, dir_fd=directory)
+    with open(fd, "w", encoding="utf-8") as out:
         out.write(HEAD + "\n".join(functions) + TAIL)
-    os.replace(new, path)
+    os.replace(new, name, src_dir_fd=directory, dst_dir_fd=directory)
     print(f"generated Python script: {path}")
     return True
 
@@ -617,13 +619,14 @@ def main():
     sys.argv = sys.argv[3:]
     if sys.path and sys.path[0] == os.path.dirname(__file__):
         del sys.path[0]
-    sys.path.insert(0, os.path.dirname(os.path.realpath(path)))
+    if mode == "run":  # what is in the directory of a file that is written may be anybody's
+        sys.path.insert(0, os.path.dirname(os.path.realpath(path)))
     sys.meta_path.append(Modules())
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # it ends the process that reads the recording
     with open(fd, encoding="utf-8") as lines:
         try:
-            complete = (run if mode == "run" else write_template)(lines, path)
+            complete = run(lines, path) if mode == "run" else write_template(lines, path, mode)
         except Exception:
             print_error()
             sys.exit(1)

@@ -361,30 +361,101 @@ test_recordings() {
 	done
 }
 
+# Each command that writes a file, with FILE where its path is. mine.data and a loaded program, $id, are
+# there.
+writers() {
+	cat <<-END
+		report -i mine.data --html FILE
+		report -i mine.data --pprof FILE
+		diff mine.data mine.data --html FILE
+		script -i mine.data --perfetto FILE
+		script -i mine.data --firefox FILE
+		script -i mine.data -g FILE
+		run syscount --html FILE -- true
+		run profile -F 999 --pprof FILE -- $UNTIL_USED
+		record -o FILE -e task-clock -- true
+		record --switch-output -o FILE -e task-clock -- true
+		record --threads -o FILE -e task-clock -- true
+		trace -o FILE -- true
+		trace --log FILE -- true
+		gen skeleton $BUILD/progs/syscount.bpf.o -o FILE
+		prog dump xlated $id file FILE
+	END
+}
+
+# write COMMAND FILE
+write() {
+	# shellcheck disable=SC2086
+	root "$PERF_BPF" ${1/FILE/$2}
+}
+
+# load_program: $id is one that is loaded until the test ends
+load_program() {
+	mkfifo go
+	"$BUILD/tests/cmd/program_loader" pbplanted 1 1000 - <go >ids &
+	exec 9>go
+	soon [ -s ids ]
+	id=$(cat ids)
+}
+
 test_files_that_are_written() {
-	local option
+	local command id
 	needs
 	make_folders
-	"$PERF_BPF" record -q -o mine.data -e task-clock -- true
-	as_nobody ln -s "$PWD/kept/target" theirs/link
-	as_nobody ln -s "$PWD/kept/none" theirs/dangling
+	"$PERF_BPF" record -q -o kept/mine.data -e task-clock -- sh -c :
+	cp kept/mine.data .
+	state_of_kept >kept.before
+	load_program
+	as_nobody ln -s "$PWD/kept/target" theirs/link.py
+	as_nobody ln -s "$PWD/kept/none" theirs/dangling.py
 	as_nobody ln -s "$PWD/kept" theirs/folder
-	for file in theirs/link theirs/dangling theirs/folder/target; do
-		for option in --html --pprof; do
-			root "$PERF_BPF" report -i mine.data $option $file
-			assert_equal "report $option $file: $status" "report $option $file: 1"
-			root "$PERF_BPF" run syscount $option $file -- true
-			assert_equal "run $option $file: $status" "run $option $file: 1"
+	while read -r command; do
+		for file in link.py dangling.py folder/target folder/new.py; do
+			case $command in
+			*" -g "*) [ $file != folder/target ] || continue ;;       # names end in .py
+			report*) ;;                                                # one with all
+			*) [ $file != dangling.py ] && [ $file != folder/target ] || continue ;;
+			esac
+			write "$command" theirs/$file
+			assert_equal "${command/FILE/$file}: $status" "${command/FILE/$file}: 1"
+			assert_contains err 'belongs to user'
 		done
-		root "$PERF_BPF" record -o $file -e task-clock -- true
-		assert_equal "record $file: $status" "record $file: 1"
-		root "$PERF_BPF" trace --log $file -- true
-		assert_equal "trace $file: $status" "trace $file: 1"
-		root "$PERF_BPF" gen skeleton "$BUILD/progs/syscount.bpf.o" -o $file
-		assert_equal "gen $file: $status" "gen $file: 1"
-		assert_contains err 'belongs to user'
-	done
-	[ ! -e kept/none ] || fail "a file was made"
+	done < <(writers)
+	root "$PERF_BPF" script --per-event-dump -i theirs/folder/mine.data
+	assert_equal "--per-event-dump: $status" "--per-event-dump: 1"
+	assert_contains err 'belongs to user'
+	[ "$(ls kept)" = $'mine.data\nsecret\ntarget' ] || fail "a file was made"
+}
+
+# Where everybody may create files, as in /tmp: what is written replaces a file that nobody has put
+# there, so that nobody can read or change it, or another name of it.
+test_files_of_others_are_replaced() {
+	local command made id
+	needs
+	make_folders
+	"$PERF_BPF" record -q -o mine.data -e task-clock -- sh -c :
+	load_program
+	mkdir -m 1777 open
+	while read -r command; do
+		as_nobody sh -c 'echo their words >open/file.py; chmod 666 open/file.py; ln open/file.py open/other'
+		write "$command" open/file.py
+		case $command in
+		*--switch-output*) made=$(echo open/file.py.2*) ;; # with the time
+		*) made=open/file.py ;;
+		esac
+		assert_equal "$command: $status: $(stat -c %U "$made")" "$command: 0: root"
+		case $command in
+		gen* | *" -g "*) [ -z "$(find "$made" -perm /022)" ] ;; # programs, for who may read them
+		*) [ -z "$(find "$made" -perm /077)" ] ;;
+		esac || fail "$command: mode $(stat -c %a "$made")"
+		assert_equal "$command: $(cat open/other)" "$command: their words"
+		rm -rf open/*
+	done < <(writers)
+	cp mine.data open/
+	as_nobody ln -s "$PWD/kept/target" open/mine.data.task-clock.dump
+	root "$PERF_BPF" script --per-event-dump -i open/mine.data
+	assert_equal "--per-event-dump: $status" "--per-event-dump: 0"
+	assert_equal "$(stat -c '%F %U %a' open/mine.data.*.dump)" 'regular file root 600'
 }
 
 # The name of a process is anybody's choice; watch prints who loaded a program.
