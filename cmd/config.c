@@ -18,6 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cmd/config_safety.h"
 #include "lib/base/strbuf.h"
 #include "lib/base/vec.h"
 #include "lib/sys/open_file.h"
@@ -319,33 +320,18 @@ struct error *config_parse(struct config *cfg, const char *name, const char *tex
 }
 
 /*
- * Whether nobody but the user and root can write to the file: it names the programs that we run. A
- * group of the owner's own name and number has one member.
+ * Reads a file that may not be there. home: it is below, a regular file, and only the user and root
+ * can change what is there; NULL: it is the administrator's, or the user has named it.
  */
-static bool is_safe(const char *path, const struct stat *st, const struct log *log)
-{
-	if (st->st_uid != 0 && st->st_uid != geteuid()) {
-		log_warn(log, "%s is ignored: its owner is neither you nor root", path);
-		return false;
-	}
-	if (st->st_mode & S_IWOTH || (st->st_mode & S_IWGRP && st->st_gid != st->st_uid)) {
-		log_warn(log, "%s is ignored: others can write to it (chmod go-w %s)", path, path);
-		return false;
-	}
-	return true;
-}
-
-/*
- * Reads a file that may not be there. guarded: a regular file that only the user and root can
- * write to.
- */
-static struct error *read_file(struct config *cfg, const char *path, bool guarded,
+static struct error *read_file(struct config *cfg, const char *path, const char *home,
 			       const struct log *log)
 {
 	_cleanup_fclose_ FILE *in = NULL;
 	struct stat st;
 
-	if (guarded) {
+	if (home) {
+		if (!stat(path, &st) && !config_dirs_are_safe(path, home, log))
+			return NULL;
 		struct error *err = fopen_regular(path, NULL, &in);
 		if (err && (err->code == ENOENT || err->code == ENOTDIR || err->code == EACCES)) {
 			error_free(err);
@@ -361,7 +347,7 @@ static struct error *read_file(struct config *cfg, const char *path, bool guarde
 		return error_at(error_errno(errno, "cannot be read"), "%s", path);
 	if (S_ISDIR(st.st_mode))
 		return error_at(error_errno(EISDIR, "cannot be read"), "%s", path);
-	if (guarded && !is_safe(path, &st, log))
+	if (home && !config_file_is_safe(path, fileno(in), log))
 		return NULL;
 	_cleanup_free_ char *text = malloc(CONFIG_MAX + 1);
 	if (!text)
@@ -402,7 +388,7 @@ struct error *config_load(const struct log *log, struct config **out)
 			 "below HOME, PATH (for clang), PERF_BPF_CACHE_DIR, PERF_BUILDID_DIR, "
 			 "DEBUGINFOD_URLS and LIBBPF_BPF_TOKEN_PATH are ignored");
 	if (only && *only) {
-		TRY(read_file(cfg, only, false, log));
+		TRY(read_file(cfg, only, NULL, log));
 	} else {
 		if (home && *home && asprintf(&perfs, "%s/.perfconfig", home) < 0)
 			return error_nomem();
@@ -413,12 +399,12 @@ struct error *config_load(const struct log *log, struct config **out)
 			if (asprintf(&own, "%s/.config/perf-bpf/config", home) < 0)
 				return error_nomem();
 		}
-		TRY(read_file(cfg, "/etc/perfconfig", false, log));
-		TRY(read_file(cfg, "/etc/perf-bpf.conf", false, log));
+		TRY(read_file(cfg, "/etc/perfconfig", NULL, log));
+		TRY(read_file(cfg, "/etc/perf-bpf.conf", NULL, log));
 		if (perfs)
-			TRY(read_file(cfg, perfs, true, log));
+			TRY(read_file(cfg, perfs, home, log));
 		if (own)
-			TRY(read_file(cfg, own, true, log));
+			TRY(read_file(cfg, own, xdg && *xdg == '/' ? xdg : home, log));
 	}
 	warn_of_unused(cfg, log);
 	*out = steal_ptr(cfg);

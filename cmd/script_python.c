@@ -86,8 +86,8 @@ static struct error *open_driver(int *out)
 }
 
 /*
- * Where a script is to be written: python3 inherits the directory, and uses the name in it alone, so
- * that it follows no link that another user owns.
+ * Where a script is to be written: python3 inherits the directory, and uses the name in it alone,
+ * so that it follows no link that another user owns.
  */
 static struct error *find_written(const char *path, struct output_path *out)
 {

@@ -6,8 +6,11 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <pwd.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "cmd/config.h"
 #include "lib/base/strbuf.h"
@@ -214,6 +217,143 @@ static void files_are_read_in_order(void **state)
 	rmdir(home);
 }
 
+static void keep_warning(void *ctx, enum log_level level, const char *fmt, va_list ap)
+{
+	vsnprintf(ctx, 256, fmt, ap);
+}
+
+/* ignored: a part of the warning; NULL: the file is read */
+static void expect_read(const char *ignored)
+{
+	char warning[256] = "";
+	struct log log = {.level = LOG_WARN, .write = keep_warning, .ctx = warning};
+	_cleanup_config_ struct config *cfg = NULL;
+
+	assert_null(config_load(&log, &cfg));
+	if (!ignored)
+		assert_string_equal(warning, "");
+	else if (!strstr(warning, ignored))
+		fail_msg("'%s' is not in '%s'", ignored, warning);
+	assert_int_equal(!config_get(cfg, "llvm.clang-path"), !!ignored);
+}
+
+/* Who can change what is at the path chooses the programs that we run. */
+static void what_others_can_change_is_ignored(void **state)
+{
+	char top[] = "/tmp/perf-bpf-unit.XXXXXX", command[64];
+
+	assert_non_null(mkdtemp(top));
+	assert_int_equal(chdir(top) | mkdir("home", 0755) | mkdir("home/.config", 0755) |
+				 mkdir("home/.config/perf-bpf", 0755) | mkdir("open", 0777),
+			 0);
+	_cleanup_free_ char *home = realpath("home", NULL);
+	setenv("HOME", home, 1);
+	unsetenv("XDG_CONFIG_HOME");
+	unsetenv("PERF_CONFIG");
+
+	write_text("home/.perfconfig", "[llvm]\nclang-path = /x\n");
+	expect_read(NULL);
+	const struct {
+		const char *path, *ignored;
+	} cases[] = {
+		{"home", "home/.perfconfig is ignored: others can write to /tmp/"},
+		{"home/.perfconfig", "home/.perfconfig is ignored: others can write to it (chmod"},
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		const mode_t modes[] = {0757, 01777, 0775};
+
+		for (size_t m = 0; m < ARRAY_SIZE(modes); m++) {
+			/* whose group it is not, nor root's */
+			if (modes[m] == 0775 && geteuid() && getgid() == getuid())
+				continue;
+			assert_int_equal(chmod(cases[i].path, modes[m]), 0);
+			expect_read(cases[i].ignored);
+		}
+		assert_int_equal(chmod(cases[i].path, 0755), 0);
+		expect_read(NULL);
+	}
+
+	/* a link of the user's: what is there is looked at */
+	assert_int_equal(chmod("open", 0755) | rename("home/.perfconfig", "open/file") |
+				 symlink("../open/file", "home/.perfconfig"),
+			 0);
+	expect_read("others can write to /tmp"); /* above it */
+	assert_int_equal(rename("open", "home/open") | unlink("home/.perfconfig") |
+				 symlink("open/file", "home/.perfconfig"),
+			 0);
+	expect_read(NULL);
+	assert_int_equal(chmod("home/open", 0777), 0);
+	expect_read("home/open (chmod");
+
+	/* the other file, and its directories up to the home */
+	assert_int_equal(unlink("home/.perfconfig"), 0);
+	write_text("home/.config/perf-bpf/config", "[llvm]\nclang-path = /x\n");
+	expect_read(NULL);
+	assert_int_equal(chmod("home/.config", 0777), 0);
+	expect_read("others can write to /tmp/");
+	assert_int_equal(chmod("home/.config", 0755), 0);
+	if (!geteuid()) {
+		assert_int_equal(chown("home", 12345, 0), 0);
+		expect_read("home belongs to user 12345, who is neither you nor root");
+		/* nothing to warn of without a file */
+		assert_int_equal(unlink("home/.config/perf-bpf/config"), 0);
+		int warnings = 0;
+		struct log log = {.level = LOG_WARN, .write = count_warning, .ctx = &warnings};
+		_cleanup_config_ struct config *cfg = NULL;
+		assert_null(config_load(&log, &cfg));
+		assert_int_equal(warnings, 0);
+	}
+	snprintf(command, sizeof(command), "rm -r '%s'", top);
+	assert_int_equal(chdir("/") | system(command), 0);
+}
+
+/* Whether a user reads a home whose group can write to it, and to the file. */
+static bool reads_group_writable(uid_t uid, gid_t gid)
+{
+	int status;
+
+	assert_int_equal(chown("home", uid, gid) | chmod("home", 0775), 0);
+	assert_int_equal(chown("home/.perfconfig", uid, gid) | chmod("home/.perfconfig", 0664), 0);
+	const pid_t pid = fork();
+	assert_true(pid >= 0);
+	if (!pid) {
+		_cleanup_config_ struct config *cfg = NULL;
+
+		if (setgid(gid) || setuid(uid))
+			_exit(2);
+		error_free(config_load(NULL, &cfg));
+		_exit(!cfg || !config_get(cfg, "llvm.clang-path"));
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status) && WEXITSTATUS(status) < 2);
+	return !WEXITSTATUS(status);
+}
+
+/* Where the umask is 002, files can be written by a group that is the user's alone. */
+static void a_group_of_ones_own_may_write(void **state)
+{
+	char top[] = "/tmp/perf-bpf-unit.XXXXXX", command[64];
+	const struct passwd *daemon = getpwnam("daemon");
+
+	if (geteuid() || !daemon || daemon->pw_uid != daemon->pw_gid) {
+		print_message("needs root, and a user 'daemon' with a group of its own\n");
+		skip();
+	}
+	const uid_t uid = daemon->pw_uid;
+	assert_non_null(mkdtemp(top));
+	assert_int_equal(chdir(top) | chmod(".", 0755) | mkdir("home", 0755), 0);
+	_cleanup_free_ char *home = realpath("home", NULL);
+	setenv("HOME", home, 1);
+	write_text("home/.perfconfig", "[llvm]\nclang-path = /x\n");
+	assert_true(reads_group_writable(uid, uid));
+	assert_false(reads_group_writable(uid, uid + 1));
+	assert_false(reads_group_writable(uid, 0));
+	assert_false(reads_group_writable(0, 0));
+	assert_false(reads_group_writable(4242, 4242)); /* not a group that is known */
+	snprintf(command, sizeof(command), "rm -r '%s'", top);
+	assert_int_equal(chdir("/") | system(command), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -224,6 +364,8 @@ int main(void)
 		cmocka_unit_test(damaged_texts_are_survived),
 		cmocka_unit_test(booleans_are_words),
 		cmocka_unit_test(files_are_read_in_order),
+		cmocka_unit_test(what_others_can_change_is_ignored),
+		cmocka_unit_test(a_group_of_ones_own_may_write),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
