@@ -584,6 +584,8 @@ static void add_loss(const struct record_loss *loss, struct strbuf *out)
 	case LEDGER_OVERWRITTEN:
 		strbuf_addf(out, "%llu bytes of older records overwritten", n);
 		break;
+	case LEDGER_PIPE: /* no loss */
+		break;
 	case LEDGER_FILTERED:
 		strbuf_addf(out, "%s filtered by %llu BPF program%s of other processes", loss->name,
 			    n, n > 1 ? "s" : "");

@@ -42,7 +42,7 @@
  * the event had before: the payload of a record of the same type, to which the
  * event's entry in the header then points.
  *
- * The pipe form knows no sections; there all of this comes as records.
+ * The pipe form knows no sections; there all of this comes as records. Its end is a record, too.
  */
 #include "perf/data/writer.h"
 
@@ -458,12 +458,21 @@ static struct error *file_start(struct data_writer *w)
 	return NULL;
 }
 
+/* A reader that has seen the first and not the second knows that the end is missing. */
+static void add_mark(struct strbuf *sb, bool is_end)
+{
+	const struct record_ledger mark = {.kind = LEDGER_PIPE, .count = is_end};
+
+	record_encode_ledger(sb, &mark);
+}
+
 static struct error *pipe_start(struct data_writer *w)
 {
 	_cleanup_strbuf_ struct strbuf sb = STRBUF_INIT;
 	uint64_t header[2] = {DATA_MAGIC, DATA_PIPE_HEADER_SIZE};
 
 	strbuf_add(&sb, header, sizeof(header));
+	add_mark(&sb, false);
 	for (size_t i = 0; i < w->events.n; i++) {
 		const struct data_event *ev = &w->events.v[i];
 		record_encode_header_attr(&sb, &ev->attr, ev->ids, ev->n_ids);
@@ -669,6 +678,13 @@ static struct error *file_finish(struct data_writer *w, bool unfinished)
 	return write_header(w, &w->header, 0, sizeof(w->header));
 }
 
+static struct error *pipe_end(struct data_writer *w)
+{
+	strbuf_reset(&w->scratch);
+	add_mark(&w->scratch, true);
+	return write_buf(w, &w->scratch);
+}
+
 struct error *data_writer_finish(struct data_writer *w)
 {
 	if (w->finished || !w->started)
@@ -677,7 +693,7 @@ struct error *data_writer_finish(struct data_writer *w)
 
 	w->finished = true;
 	if (w->pipe)
-		return NULL;
+		return unfinished ? NULL : pipe_end(w);
 	if (w->is_part) /* what is behind the checkpoint is not whole */
 		return unfinished && ftruncate(w->fd, (off_t)w->checkpoint)
 			       ? fail(w, errno, "cannot truncate")

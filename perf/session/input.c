@@ -30,6 +30,9 @@
  * The rings of 500 CPUs have 256 MiB by default, and all that is read stays below 512 MiB.
  */
 #define OWNED_MAX (384ull << 20)
+/* What is read into memory: a recording file from a pipe; bytes behind a TRACING_DATA record. */
+#define SLURP_MAX ((size_t)256 << 20)
+#define EXTRA_MAX ((size_t)64 << 20)
 
 struct unpack {
 	ZSTD_DStream *stream;
@@ -120,6 +123,21 @@ static struct error *limit_waiting(struct session *s)
 	return order_flush(s);
 }
 
+/* A record of the pipe at pos, which is followed by more than the left bytes that were read. */
+static struct error *want(struct session *s, const struct chunk *chunk, const uint8_t *pos,
+			  const struct perf_event_header *h, uint64_t extra, size_t left)
+{
+	if (h->type == RECORD_AUXTRACE) {
+		s->input.skip = extra - left;
+		return NULL;
+	}
+	if (extra > EXTRA_MAX)
+		return bad_record(s, chunk_offset(chunk, pos), "has too much data behind it",
+				  h->size);
+	s->input.wanted = (size_t)(h->size + extra);
+	return NULL;
+}
+
 /*
  * Takes whole records from [pos, end) of a chunk; *rest is where a cut one
  * begins, or end.
@@ -154,7 +172,14 @@ static struct error *scan(struct session *s, struct chunk *chunk, const uint8_t 
 						 "is too short for its type", h.size);
 				break;
 			}
-			if (extra > (size_t)(end - pos) - h.size)
+			const size_t left = (size_t)(end - pos) - h.size;
+			if (extra > left && s->input.fd >= 0 && !chunk->unpacked) {
+				err = want(s, chunk, pos, &h, extra, left);
+				if (err || s->input.wanted)
+					break;
+				extra = left;
+			}
+			if (extra > left)
 				break;
 			const uint8_t *rec = pos;
 			pos += h.size + extra;
@@ -285,30 +310,44 @@ static struct error *read_some(struct session *s, uint8_t *to, size_t min, size_
 	return NULL;
 }
 
+/* Behind an AUXTRACE record, which nobody reads. */
+static struct error *skip_bytes(struct session *s, uint64_t *offset)
+{
+	uint8_t bytes[1 << 14];
+	size_t got = 1;
+
+	while (s->input.skip && got) {
+		TRY(read_some(s, bytes, 1, min_of(s->input.skip, (uint64_t)sizeof(bytes)), &got));
+		s->input.skip -= got;
+		*offset += got;
+	}
+	return s->input.skip ? cut_off(s, *offset, (size_t)min_of(s->input.skip, SIZE_MAX)) : NULL;
+}
+
 static struct error *process_pipe(struct session *s)
 {
 	_cleanup_free_ uint8_t *rest = NULL; /* the record that is cut, so far */
-	size_t rest_size = 0, cap = PIPE_CHUNK;
+	size_t rest_size = 0, cap;
 	uint64_t offset = DATA_PIPE_HEADER_SIZE;
 
 	for (;;) {
-		size_t got;
+		size_t got, missing;
 		const uint8_t *end;
 
-		/* A record with trailing bytes may be larger than any chunk: grow with it. */
-		if (rest_size * 2 > cap)
-			cap = rest_size * 2;
-		else if (rest_size < PIPE_CHUNK / 2)
-			cap = PIPE_CHUNK;
+		/* TRACING_DATA may be larger than any chunk. All of it is read, then it is scanned.
+		 */
+		cap = max_of((size_t)PIPE_CHUNK, s->input.wanted);
+		missing = s->input.wanted > rest_size ? s->input.wanted - rest_size : 1;
+		s->input.wanted = 0;
 		uint8_t *mem = malloc(cap);
 		if (!mem)
 			return error_nomem();
 		if (rest_size)
 			memcpy(mem, rest, rest_size);
-		struct error *err = read_some(s, mem + rest_size, 1, cap - rest_size, &got);
-		if (err || !got) {
+		struct error *err = read_some(s, mem + rest_size, missing, cap - rest_size, &got);
+		if (err || got < missing) {
 			free(mem);
-			return err ? err : cut_off(s, offset, rest_size);
+			return err ? err : cut_off(s, offset, rest_size + got);
 		}
 		/* A pipe gives little at a time; what waits takes no more than it needs. */
 		size_t size = cap;
@@ -337,6 +376,8 @@ static struct error *process_pipe(struct session *s)
 			offset += (uint64_t)(end - mem);
 		}
 		chunk_put(s, chunk);
+		if (!err)
+			err = skip_bytes(s, &offset);
 		if (err)
 			return err;
 	}
@@ -393,6 +434,7 @@ struct error *input_process(struct session *s)
 						     s->header.data_size));
 	if (err == SESSION_STOP)
 		return err;
+	s->header.unclean = s->header.unclean || s->awaits_end;
 	/* What could be read is worth showing before the error is. */
 	struct error *flushed = order_flush(s);
 	if (!err)
@@ -501,7 +543,18 @@ struct error *session_unpack(struct session *s, struct chunk *chunk, const uint8
 	}
 }
 
-/* A file form that came through a pipe: read it all. */
+static struct error *slurp_error(const struct session *s)
+{
+	struct error *err = error_new(EFBIG,
+				      "a recording file that comes through a pipe may have "
+				      "at most %zu MiB",
+				      SLURP_MAX >> 20);
+
+	error_at(err, "%s", input_name(s));
+	return error_hint(err, "save it to a file, or record with 'record -o -'");
+}
+
+/* A file form that came through a pipe: read it all. It may have no end. */
 static struct error *slurp(struct session *s, const uint8_t *start, size_t n)
 {
 	size_t cap = 1 << 20, size = n, got;
@@ -511,6 +564,10 @@ static struct error *slurp(struct session *s, const uint8_t *start, size_t n)
 		return error_nomem();
 	memcpy(mem, start, n);
 	do {
+		if (size == SLURP_MAX) {
+			free(mem);
+			return slurp_error(s);
+		}
 		if (size == cap) {
 			uint8_t *bigger = realloc(mem, cap * 2);
 			if (!bigger) {
@@ -529,6 +586,7 @@ static struct error *slurp(struct session *s, const uint8_t *start, size_t n)
 	} while (got);
 	s->input.base = mem;
 	s->input.size = size;
+	s->input.owned += size;
 	return NULL;
 }
 

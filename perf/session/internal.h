@@ -198,6 +198,8 @@ struct session_input {
 	const char *name;	      /* of the file that is read; NULL: the session's path */
 	VEC(struct input_part) parts; /* the lowest number first; none: there is one file */
 	int fd;			      /* of a pipe; -1 */
+	uint64_t skip;		      /* bytes of the pipe that are to be read past */
+	size_t wanted;		      /* of a record that is cut, with what is behind it; or 0 */
 	const uint8_t *base;	      /* the mapped or slurped file */
 	size_t size;
 	bool mapped;
@@ -266,6 +268,7 @@ struct session {
 	struct data_header header;
 	struct data_tracing tracing;
 	bool has_tracing;
+	bool awaits_end; /* of the pipe form: the recorder has said that it will mark the end */
 
 	VEC(struct event_node *) events;
 	VEC(struct data_group) live_groups;

@@ -659,6 +659,10 @@ static struct error *on_event_type(struct session *s)
 
 	if (!record_ledger_decode(s->rec.body, &l))
 		return NULL;
+	if (l.kind == LEDGER_PIPE) {
+		s->awaits_end = !l.count;
+		return NULL;
+	}
 	struct record_ledger *slot = vec_push(&s->ledger);
 	if (!slot)
 		return error_nomem();

@@ -17,6 +17,7 @@
 #include "perf/data/writer.h"
 #include "perf/print/print_header.h"
 #include "perf/session/session.h"
+#include "tests/unit/memfile.h"
 
 /* ---- features ---- */
 
@@ -720,35 +721,82 @@ static void a_full_disk_is_told_once_and_leaves_the_last_round(void **state)
 	assert_int_equal(read_samples(f->path, session_header(s)->unclean), full);
 }
 
+/* A process that writes n samples to a FIFO in the pipe form. */
+static pid_t write_to_fifo(const struct files *f, int level, uint64_t n)
+{
+	struct data_writer_opts opts = {.sz = sizeof(opts), .zstd_level = level};
+
+	unlink(f->path);
+	assert_int_equal(mkfifo(f->path, 0600), 0);
+	const pid_t pid = fork();
+	assert_true(pid >= 0);
+	if (pid)
+		return pid;
+	struct data_writer *w = writer_new(f->path, &opts);
+	int bad = !data_writer_is_pipe(w);
+	for (uint64_t t = 1; t <= n; t += n / 20) {
+		const uint64_t id = t / (n / 20) == 7 ? 77 : 21;
+
+		if (id == 77)
+			bad |= data_writer_add_ids(w, 0, &id, 1) != NULL;
+		bad |= write_samples_of(w, id, t, n / 20) != NULL;
+		bad |= data_writer_round(w) != NULL;
+	}
+	bad |= data_writer_finish(w) != NULL;
+	_exit(bad);
+}
+
 static void the_pipe_form_holds_all(void **state)
 {
 	struct files *f = *state;
 
 	for (int level = 0; level < 2; level++) {
-		struct data_writer_opts opts = {.sz = sizeof(opts), .zstd_level = level};
+		const pid_t pid = write_to_fifo(f, level, 20000);
 
-		unlink(f->path);
-		assert_int_equal(mkfifo(f->path, 0600), 0);
-		pid_t pid = fork();
-		assert_true(pid >= 0);
-		if (!pid) {
-			struct data_writer *w = writer_new(f->path, &opts);
-			int bad = !data_writer_is_pipe(w);
-			for (uint64_t t = 1; t <= 20000; t += 1000) {
-				const uint64_t id = t / 1000 == 7 ? 77 : 21;
-
-				if (id == 77)
-					bad |= data_writer_add_ids(w, 0, &id, 1) != NULL;
-				bad |= write_samples_of(w, id, t, 1000) != NULL;
-				bad |= data_writer_round(w) != NULL;
-			}
-			bad |= data_writer_finish(w) != NULL;
-			_exit(bad);
-		}
 		assert_int_equal(read_samples(f->path, false), 20000);
 		int status;
 		assert_int_equal(waitpid(pid, &status, 0), pid);
 		assert_int_equal(status, 0);
+	}
+	unlink(f->path);
+}
+
+/* Whether all of the recording is there, as far as it says. */
+static bool is_whole(const char *path)
+{
+	_cleanup_(session_freep) struct session *s = NULL;
+	struct session_tool tool = {0};
+	_cleanup_error_ struct error *err = session_open(path, NULL, &s);
+
+	if (!err)
+		err = session_process(s, &tool);
+	return !err && session_is_complete(s);
+}
+
+static void the_pipe_form_says_where_it_ends(void **state)
+{
+	struct files *f = *state;
+
+	for (int level = 0; level < 2; level++) {
+		static char bytes[1 << 16];
+		const pid_t pid = write_to_fifo(f, level, 200);
+		FILE *in = fopen(f->path, "r");
+
+		assert_non_null(in);
+		const size_t size = fread(bytes, 1, sizeof(bytes), in);
+		assert_in_range(size, 1000, sizeof(bytes) - 1);
+		fclose(in);
+		assert_int_equal(waitpid(pid, NULL, 0), pid);
+		struct memfile whole = memfile_new(bytes, size);
+		assert_true(is_whole(whole.path));
+		/* Also where it ends between two records. */
+		for (size_t n = 17; n < size; n++) {
+			assert_int_equal(ftruncate(whole.fd, 0), 0);
+			assert_int_equal(pwrite(whole.fd, bytes, n, 0), n);
+			if (is_whole(whole.path))
+				fail_msg("whole with %zu of %zu bytes", n, size);
+		}
+		close(whole.fd);
 	}
 	unlink(f->path);
 }
@@ -781,6 +829,7 @@ int main(void)
 		WITH_FILES(a_directory_holds_all),
 		WITH_FILES(a_full_disk_is_told_once_and_leaves_the_last_round),
 		WITH_FILES(the_pipe_form_holds_all),
+		WITH_FILES(the_pipe_form_says_where_it_ends),
 		cmocka_unit_test(what_cannot_be_opened_is_told),
 	};
 

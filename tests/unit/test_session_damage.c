@@ -6,6 +6,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
 
 #include "tests/unit/session_seen.h"
 
@@ -161,6 +163,126 @@ static void an_endless_stream_of_something_else_is_told(void **state)
 	error_free(err);
 }
 
+/* ---- through a pipe ---- */
+
+/* Writes the image to a pipe, and zeros after it: as many, or with UINT64_MAX until nobody reads.
+ */
+static pid_t write_to_pipe(const struct image *im, uint64_t zeros, char path[32], int *fd)
+{
+	static const char nothing[1 << 16];
+	int ends[2];
+
+	assert_int_equal(pipe(ends), 0);
+	const pid_t pid = fork();
+	assert_true(pid >= 0);
+	if (!pid) {
+		close(ends[0]);
+		signal(SIGPIPE, SIG_DFL);
+		if (write(ends[1], im->sb.str, im->sb.len) != (ssize_t)im->sb.len)
+			_exit(1);
+		while (zeros) {
+			const ssize_t n = write(ends[1], nothing, min_of(zeros, sizeof(nothing)));
+
+			if (n < 0)
+				_exit(1);
+			zeros -= zeros == UINT64_MAX ? 0 : (uint64_t)n;
+		}
+		_exit(0);
+	}
+	close(ends[1]);
+	*fd = ends[0];
+	snprintf(path, 32, "/dev/fd/%d", ends[0]);
+	return pid;
+}
+
+static struct error *read_pipe(const struct image *im, uint64_t zeros, struct seen *seen)
+{
+	char path[32];
+	int fd, status;
+	const pid_t pid = write_to_pipe(im, zeros, path, &fd);
+
+	alarm(120);
+	struct error *err = read_path(path, seen);
+	alarm(0);
+	close(fd);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	return err;
+}
+
+/* A whole file is read into memory: its writer never ends. */
+static void a_file_in_a_pipe_has_a_limit(void **state)
+{
+	struct image im = {0};
+	struct seen seen = seen_new();
+
+	image_file(&im, fill_simple);
+	struct error *err = read_pipe(&im, 1000, &seen);
+	assert_null(err);
+	assert_int_equal(seen.samples, 3);
+	err = read_pipe(&im, UINT64_MAX, &seen);
+	assert_non_null(err);
+	assert_int_equal(err->code, EFBIG);
+	assert_non_null(strstr(err->msg, "at most 256 MiB"));
+	error_free(err);
+	seen_deinit(&seen);
+	strbuf_deinit(&im.sb);
+}
+
+/* The pipe form, with a record of this type and so many bytes after it. */
+static void image_pipe(struct image *im, uint32_t type, uint64_t extra)
+{
+	image_u64(im, 0x32454c4946524550ull);
+	image_u64(im, 16);
+	size_t at = image_begin(im, RECORD_HEADER_ATTR, 0);
+	image_attr(im, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, IMAGE_FLAG_SAMPLE_ID_ALL);
+	image_u64(im, 11);
+	image_end(im, at);
+	image_sample(im, 11, 1, 1, 10, 0);
+	at = image_begin(im, type, 0);
+	image_u64(im, extra);
+	if (type == RECORD_AUXTRACE)
+		image_zeros(im, 32);
+	image_end(im, at);
+}
+
+static void what_follows_a_record_in_a_pipe_has_a_limit(void **state)
+{
+	struct image aux = {0}, tracing = {0};
+	struct seen seen = seen_new();
+
+	/* More than is read at once: nobody needs it. */
+	image_pipe(&aux, RECORD_AUXTRACE, 3000000);
+	const size_t size = aux.sb.len;
+	image_zeros(&aux, 3000000);
+	image_sample(&aux, 11, 1, 1, 20, 0);
+	assert_null(read_pipe(&aux, 0, &seen));
+	assert_int_equal(seen.samples, 2);
+	/* It is not kept: so much there is no memory for. */
+	image_patch_u64(&aux, size - 40, (uint64_t)1 << 60);
+	char path[32];
+	int fd;
+	const pid_t pid = write_to_pipe(&aux, (uint64_t)1 << 30, path, &fd);
+	struct session *s = NULL;
+	seen.tool.ctx = &seen;
+	assert_null(session_open(path, NULL, &s));
+	assert_null(session_process(s, &seen.tool));
+	assert_int_equal(seen.samples, 3);
+	assert_false(session_is_complete(s));
+	assert_true(s->input.owned < 1 << 20);
+	session_free(s);
+	close(fd);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+
+	image_pipe(&tracing, RECORD_HEADER_TRACING_DATA, UINT32_MAX & ~7u);
+	struct error *err = read_pipe(&tracing, UINT64_MAX, &seen);
+	assert_non_null(err);
+	assert_non_null(strstr(err->msg, "has too much data behind it"));
+	error_free(err);
+	seen_deinit(&seen);
+	strbuf_deinit(&aux.sb);
+	strbuf_deinit(&tracing.sb);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -169,6 +291,8 @@ int main(void)
 		cmocka_unit_test(a_file_cut_in_its_data_gives_what_is_there),
 		cmocka_unit_test(what_is_no_perf_data_is_told),
 		cmocka_unit_test(an_endless_stream_of_something_else_is_told),
+		cmocka_unit_test(a_file_in_a_pipe_has_a_limit),
+		cmocka_unit_test(what_follows_a_record_in_a_pipe_has_a_limit),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
