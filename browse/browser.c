@@ -167,7 +167,7 @@ static struct error *show_event(struct browser *b)
 static struct error *choose_event(struct browser *b, size_t arg, enum browser_wish *wish)
 {
 	b->event = arg;
-	b->cursor = b->first = 0;
+	b->cursor = b->first = b->left = 0;
 	return show_event(b);
 }
 
@@ -521,7 +521,7 @@ static struct error *sort_as(struct browser *b, const char *keys, enum browser_w
 {
 	TRY(keep_view(b));
 	TRY(set_text(&b->view.sort, keys));
-	b->cursor = b->first = 0;
+	b->cursor = b->first = b->left = 0;
 	*wish = BROWSER_VIEW;
 	return NULL;
 }
@@ -553,6 +553,25 @@ static struct error *sort_menu(struct browser *b, size_t arg, enum browser_wish 
 	ok = ok && menu_add(&b->menu, ask_order, 0, "other keys...");
 	b->mode = MODE_MENU;
 	return ok && b->menu.title ? NULL : error_nomem();
+}
+
+/* A digit: the event of a group by which rows are sorted. */
+static struct error *sort_by_member(struct browser *b, size_t arg, enum browser_wish *wish)
+{
+	const struct result *r = browser_result(b);
+	const size_t n = r ? r->table.profile->n_members : 0;
+
+	if (n < 2)
+		return browser_say(b,
+				   "Only the events of a group can be chosen to sort by (--group)");
+	if (arg >= n)
+		return browser_say(b, "The group has the events 0 to %zu", n - 1);
+	TRY(keep_view(b));
+	b->view.has_group_sort = true;
+	b->view.group_sort = arg;
+	b->cursor = b->first = 0;
+	*wish = BROWSER_VIEW;
+	return browser_say(b, "Sorted by event %zu of the group", arg);
 }
 
 /* ---- rows ---- */
@@ -661,6 +680,18 @@ static struct error *annotate(struct browser *b, size_t arg, enum browser_wish *
 		return browser_say(b, "The function is unknown");
 	*wish = BROWSER_ANNOTATE;
 	return NULL;
+}
+
+static struct error *toggle_modules(struct browser *b, size_t arg, enum browser_wish *wish)
+{
+	b->shows_modules = !b->shows_modules;
+	return NULL;
+}
+
+/* perf lists the scripts that are installed with it; there are none of perf-bpf. */
+static struct error *say_script(struct browser *b, size_t arg, enum browser_wish *wish)
+{
+	return browser_say(b, "To run a script: perf-bpf script -i RECORDING -s SCRIPT.py");
 }
 
 static struct error *print(struct browser *b, size_t arg, enum browser_wish *wish)
@@ -789,6 +820,24 @@ static struct error *row_menu(struct browser *b, size_t arg, enum browser_wish *
 	return ok && b->menu.title && !strbuf_failed(&name) ? NULL : error_nomem();
 }
 
+/* As perf, by a column; where all is seen, there is nothing to scroll. */
+static struct error *go_right(struct browser *b, size_t arg, enum browser_wish *wish)
+{
+	if (browser_has_more(b))
+		b->left = browser_scrolled(b, true);
+	else if (!browser_left(b))
+		return row_menu(b, 0, wish);
+	return NULL;
+}
+
+static struct error *go_left(struct browser *b, size_t arg, enum browser_wish *wish)
+{
+	if (!browser_left(b))
+		return leave(b, 0, wish);
+	b->left = browser_scrolled(b, false);
+	return NULL;
+}
+
 static struct error *open_or_menu(struct browser *b, size_t arg, enum browser_wish *wish)
 {
 	const struct browse_row *row = browser_row(b);
@@ -848,8 +897,10 @@ static const struct browser_binding bindings[] = {
 	{KEY_END, move_end, 1, false, NULL, NULL},
 	{KEY_ENTER, open_or_menu, 0, false, "Enter",
 	 "open or fold the row, else its menu; in annotate: its code"},
-	{KEY_RIGHT, row_menu, 0, false, "Right, m", "the menu of the row"},
-	{'m', row_menu, 0, false, NULL, NULL},
+	{'m', row_menu, 0, false, "m", "the menu of the row"},
+	{KEY_RIGHT, go_right, 0, false, "Right, Left",
+	 "scroll the columns; if all fit: the menu of the row, zoom out"},
+	{KEY_LEFT, go_left, 0, false, NULL, NULL},
 	{'+', fold, 0, false, "+", "open or fold the row"},
 	{'e', fold_entry, 0, false, "e, c", "open or fold the row with all that is in it"},
 	{'c', fold_entry, 0, false, NULL, NULL},
@@ -861,18 +912,30 @@ static const struct browser_binding bindings[] = {
 	{'k', zoom_kernel, 0, false, "k", "zoom into the kernel"},
 	{'S', zoom_socket, 0, false, "S", "zoom into the row's processor socket, or out of it"},
 	{'/', ask_filter, 0, false, "/", "show only symbols that contain a text"},
-	{KEY_ESCAPE, leave, 1, false, "Esc, Left", "zoom out"},
-	{KEY_LEFT, leave, 0, false, NULL, NULL},
+	{KEY_ESCAPE, leave, 1, false, "Esc", "zoom out"},
 	{'F', toggle_relative, 0, false, "F", "percentages of what is shown, or of all samples"},
 	{'L', ask_limit, 0, false, "L", "hide rows below a percentage"},
 	{'s', sort_menu, 0, false, "s", "sort by other keys"},
+	{'0', sort_by_member, 0, false, "0 to 9", "sort by an event of the group (--group)"},
+	{'1', sort_by_member, 1, false, NULL, NULL},
+	{'2', sort_by_member, 2, false, NULL, NULL},
+	{'3', sort_by_member, 3, false, NULL, NULL},
+	{'4', sort_by_member, 4, false, NULL, NULL},
+	{'5', sort_by_member, 5, false, NULL, NULL},
+	{'6', sort_by_member, 6, false, NULL, NULL},
+	{'7', sort_by_member, 7, false, NULL, NULL},
+	{'8', sort_by_member, 8, false, NULL, NULL},
+	{'9', sort_by_member, 9, false, NULL, NULL},
 	{KEY_TAB, next_event, 1, false, "Tab, Shift-Tab", "the next event, the one before"},
 	{KEY_BACK_TAB, next_event, (size_t)-1, false, NULL, NULL},
 	{'K', hide_kernel, 0, false, "K", "hide samples of the kernel"},
 	{'U', hide_user, 0, false, "U", "hide samples of user space"},
 	{'H', toggle_titles, 0, false, "H", "show or hide the titles of the columns"},
+	{'V', toggle_modules, 0, false, "V", "show or hide the DSOs of frames of call chains"},
 	{'i', show_header, 0, false, "i", "header of the recording"},
 	{'P', print, 0, false, "P", "print all rows to perf.hist.N"},
+	{'r', say_script, 0, false, "r",
+	 "how to run a script: script -s FILE (no menu as in perf)"},
 	{'p', freeze, 0, true, "p", "pause; go on"},
 	{'f', ask_count, 0, true, "f", "hide rows with fewer samples"},
 	{'z', toggle_zero, 0, true, "z", "drop samples of earlier intervals, or let them fade"},

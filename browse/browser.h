@@ -50,6 +50,8 @@ struct browser_view {
 	bool no_kernel, no_user;
 	bool relative;
 	double least_percent;
+	bool has_group_sort;
+	size_t group_sort; /* with has_group_sort: the event of the group to sort by */
 	/* Of a live one: */
 	bool zero, frozen;
 	uint64_t delay_ms;

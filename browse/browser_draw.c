@@ -13,6 +13,13 @@
 enum {
 	LEVEL_INDENT = 2, /* of entries in a hierarchy */
 	CHAIN_INDENT = 3, /* of the frames of call chains */
+	BESIDE = 1024,	  /* columns to the right of the screen that are drawn to be scrolled to */
+};
+
+/* A row as it is drawn, on a canvas that is wider than the screen. */
+struct wide_row {
+	size_t fixed;	/* columns that are not scrolled */
+	bool is_column; /* it is scrolled with the columns; else only as far as its end needs */
 };
 
 static void add_named(struct strbuf *out, const char *what, const char *name)
@@ -69,7 +76,19 @@ static bool has_column(const struct browser *b, size_t c, unsigned depth)
 	return !b->printer.t->profile->n_levels || !level_of(b, c) || level_of(b, c) == depth + 1;
 }
 
-static void draw_titles(const struct browser *b, struct canvas *canvas, size_t y)
+/* Rows below each other have columns; of a hierarchy only the first ones are below each other. */
+static bool is_flat(const struct browser *b)
+{
+	return !b->printer.t->profile->n_levels;
+}
+
+/* Where the columns begin that are scrolled: the first one always stays. */
+static size_t fixed_columns(const struct browser *b)
+{
+	return b->printer.n > 1 && is_flat(b) ? b->printer.columns[0].width + 4 : 0;
+}
+
+static struct wide_row draw_titles(const struct browser *b, struct canvas *canvas, size_t y)
 {
 	const struct table_printer *p = &b->printer;
 	size_t x = 2;
@@ -91,6 +110,7 @@ static void draw_titles(const struct browser *b, struct canvas *canvas, size_t y
 			   end) +
 		    (p->t->profile->n_levels && level_of(b, c) ? 1 : 2);
 	}
+	return (struct wide_row){fixed_columns(b), is_flat(b)};
 }
 
 /* The share by which an entry is coloured. */
@@ -114,9 +134,10 @@ size_t browser_sign_column(const struct browser *b, const struct browse_row *row
 	return profile->rows[row->entry].depth * LEVEL_INDENT + (row->depth + 1) * CHAIN_INDENT;
 }
 
-static void draw_entry(struct browser *b, struct canvas *canvas, size_t y,
-		       const struct browse_row *row, enum canvas_style style)
+static struct wide_row draw_entry(struct browser *b, struct canvas *canvas, size_t y,
+				  const struct browse_row *row, enum canvas_style style)
 {
+	struct wide_row wide = {fixed_columns(b), is_flat(b)};
 	struct table_printer *p = &b->printer;
 	const bool is_chosen = style == STYLE_CURSOR;
 	const enum canvas_style hot =
@@ -138,18 +159,21 @@ static void draw_entry(struct browser *b, struct canvas *canvas, size_t y,
 		while (cell.len && cell.str[cell.len - 1] == ' ')
 			strbuf_cut(&cell, cell.len - 1);
 		const char *text = strbuf_str(&cell);
+		if (is_level && !wide.fixed)
+			wide.fixed = x;
 		const size_t end = canvas_add(canvas, y, x, canvas->columns, first ? hot : style,
 					      is_level ? text + strspn(text, " ") : text);
 		x = max_of(end, is_level ? end : x + p->columns[c].width) + 2;
 		first = false;
 	}
+	return wide;
 }
 
-static void draw_frame(struct browser *b, struct canvas *canvas, size_t y,
-		       const struct browse_row *row, enum canvas_style style)
+static struct wide_row draw_frame(struct browser *b, struct canvas *canvas, size_t y,
+				  const struct browse_row *row, enum canvas_style style)
 {
 	const struct result_profile *profile = b->printer.t->profile;
-	const struct stack_text_opts opts =
+	struct stack_text_opts opts =
 		perf_text_chains(profile, &profile->rows[row->entry], b->opts.text);
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
 	const uint64_t total = stack_node_total(row->node);
@@ -171,37 +195,110 @@ static void draw_frame(struct browser *b, struct canvas *canvas, size_t y,
 		x = canvas_add(canvas, y, x, canvas->columns, style, " ");
 		strbuf_reset(&text);
 	}
+	opts.with_module = b->shows_modules;
 	stack_frame_add(&opts, row->node->frames[row->frame], &text);
 	canvas_add(canvas, y, x, canvas->columns, style, strbuf_str(&text));
+	return (struct wide_row){.fixed = x};
 }
 
-static void draw_row(struct browser *b, struct canvas *canvas, size_t y, size_t i, bool chosen)
+static struct wide_row draw_row(struct browser *b, struct canvas *canvas, size_t y, size_t i,
+				bool chosen)
 {
 	const struct browse_row *row = &b->rows.v.v[i];
 	const enum canvas_style style = chosen ? STYLE_CURSOR : STYLE_NORMAL;
 
 	canvas_fill(canvas, y, 0, canvas->columns, style, "");
-	if (row->node)
-		draw_frame(b, canvas, y, row, style);
-	else
-		draw_entry(b, canvas, y, row, style);
+	return row->node ? draw_frame(b, canvas, y, row, style)
+			 : draw_entry(b, canvas, y, row, style);
 }
 
-static void draw_table(struct browser *b, struct canvas *canvas, size_t y, size_t end)
+/* ---- what is wider than the screen ---- */
+
+/* The column after the last character. */
+static size_t row_end(const struct canvas *wide, size_t y)
+{
+	const struct canvas_cell *cells = canvas_row(wide, y);
+	size_t end = wide->columns;
+
+	while (end && cells[end - 1].c == ' ')
+		end--;
+	return end;
+}
+
+/* Brings a row to the screen without `left` of the columns behind those that stay. */
+static void show_scrolled(const struct canvas *wide, size_t y, const struct wide_row *row,
+			  size_t left, struct canvas *canvas, size_t to)
+{
+	const size_t end = row_end(wide, y), fixed = min_of(row->fixed, canvas->columns);
+
+	if (!row->is_column)
+		left = min_of(left, end - min_of(end, canvas->columns));
+	canvas_copy(wide, y, 0, canvas, to, 0, fixed);
+	canvas_copy(wide, y, fixed + left, canvas, to, fixed, canvas->columns - fixed);
+}
+
+/*
+ * Rows from b->first on. All are drawn on a wider canvas at first: whether something is to the
+ * right of the screen decides what keys do, and nothing is scrolled when all fits.
+ */
+static struct error *draw_rows(struct browser *b, struct canvas *canvas, size_t y)
+{
+	const size_t titles = b->top - y;
+	const size_t n = titles + min_of(b->page, b->rows.v.n - b->first);
+	_cleanup_canvas_ struct canvas wide = {0};
+	struct wide_row *rows _cleanup_free_ = calloc(n + !n, sizeof(*rows));
+	size_t widest = 0;
+
+	if (!rows || !canvas_init(&wide, n + !n, canvas->columns + b->left + BESIDE, canvas->ascii))
+		return error_nomem();
+	for (size_t i = 0; i < n; i++) {
+		const size_t row = b->first + i - titles;
+
+		rows[i] = titles && !i ? draw_titles(b, &wide, i)
+				       : draw_row(b, &wide, i, row, row == b->cursor);
+		widest = max_of(widest, row_end(&wide, i));
+	}
+	b->beyond = widest - min_of(widest, canvas->columns);
+	for (size_t i = 0; i < n; i++)
+		show_scrolled(&wide, i, &rows[i], browser_left(b), canvas, y + i);
+	if (titles && browser_has_more(b))
+		canvas_add(canvas, y, canvas->columns - 1, canvas->columns, STYLE_HEAD, ">");
+	return NULL;
+}
+
+/* The next place to the right or to the left where a column begins; else some columns on. */
+size_t browser_scrolled(const struct browser *b, bool to_right)
+{
+	enum { SCROLL = 10 };
+	const struct table_printer *p = &b->printer;
+	const size_t left = browser_left(b), n = b->has_printer && is_flat(b) ? p->n : 0;
+	size_t before = 0, stop = 0; /* the first column that is scrolled begins at 0 */
+
+	for (size_t c = 1; c + 1 < n && stop <= left; c++) {
+		if (stop < left)
+			before = stop;
+		stop += p->columns[c].width + 2;
+	}
+	if (to_right)
+		return stop > left ? stop : left + SCROLL;
+	if (stop >= left)
+		return before;
+	return max_of(stop, left - min_of(left, (size_t)SCROLL));
+}
+
+static struct error *draw_table(struct browser *b, struct canvas *canvas, size_t y, size_t end)
 {
 	if (!b->has_printer)
-		return;
-	if (!b->hides_titles && y < end)
-		draw_titles(b, canvas, y++);
-	b->top = y;
-	b->page = end > y ? end - y : 0;
+		return NULL;
+	b->top = y + (!b->hides_titles && y < end);
+	b->page = end > b->top ? end - b->top : 0;
 	b->cursor = scroll_moved(b->cursor, 0, b->rows.v.n);
 	b->first = scroll_first(b->first, b->cursor, b->page, b->rows.v.n);
-	for (size_t i = b->first; i < b->rows.v.n && y < end; i++, y++)
-		draw_row(b, canvas, y, i, i == b->cursor);
-	if (!b->rows.v.n && y < end)
-		canvas_add(canvas, y, 2, canvas->columns, STYLE_DIM,
+	TRY(draw_rows(b, canvas, y));
+	if (!b->rows.v.n && b->page)
+		canvas_add(canvas, b->top, 2, canvas->columns, STYLE_DIM,
 			   b->n_zooms ? "No rows; Esc zooms out" : "No rows");
+	return NULL;
 }
 
 /* A box in the middle, as large as needed and possible; the first row and column within. */
@@ -323,9 +420,12 @@ static const char *keys_of(const struct browser *b, enum browser_mode screen)
 	case MODE_CODE:
 		return "h help  Enter follow  Tab hottest  s source  / search  q back";
 	default:
-		return b->opts.opens_code
-			       ? "h help  Enter code  m menu  / filter  q quit"
-			       : "h help  Enter open or menu  a annotate  / filter  q quit";
+		if (b->opts.opens_code)
+			return "h help  Enter code  m menu  / filter  q quit";
+		if (browser_has_more(b))
+			return "h help  Enter open or menu  Right scroll  a annotate  / filter  "
+			       "q quit";
+		return "h help  Enter open or menu  a annotate  / filter  q quit";
 	}
 }
 
@@ -382,7 +482,7 @@ struct error *browser_draw(struct browser *b, struct canvas *canvas)
 	else if (screen == MODE_CODE)
 		TRY(code_draw(&b->code, canvas, first, end - first));
 	else
-		draw_table(b, canvas, first, end);
+		TRY(draw_table(b, canvas, first, end));
 	if (end < canvas->rows)
 		draw_foot(b, canvas, end, screen);
 	if (b->mode == MODE_MENU)

@@ -116,6 +116,21 @@ void canvas_fill(struct canvas *canvas, size_t row, size_t column, size_t end,
 		column = canvas_add(canvas, row, column, end, style, " ");
 }
 
+void canvas_copy(const struct canvas *from, size_t row, size_t column, struct canvas *to,
+		 size_t to_row, size_t to_column, size_t n)
+{
+	if (row >= from->rows || to_row >= to->rows || to_column >= to->columns ||
+	    column >= from->columns)
+		return;
+	n = min_of(n, min_of(to->columns - to_column, from->columns - column));
+	for (size_t i = 0; i < n; i++)
+		*cell_at(to, to_row, to_column + i) = *cell_at(from, row, column + i);
+	if (n && !cell_at(to, to_row, to_column)->c)
+		cell_at(to, to_row, to_column)->c = ' ';
+	if (n && column + n < from->columns && !cell_at(from, row, column + n)->c)
+		cell_at(to, to_row, to_column + n - 1)->c = ' ';
+}
+
 /* A row of a box: its ends, and in between one character again and again. */
 static void add_line(struct canvas *canvas, size_t row, size_t column, size_t columns,
 		     const char *left, const char *middle, const char *right)

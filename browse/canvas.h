@@ -53,6 +53,12 @@ size_t canvas_add(struct canvas *canvas, size_t row, size_t column, size_t end,
 /* The same, and blanks up to the end. */
 void canvas_fill(struct canvas *canvas, size_t row, size_t column, size_t end,
 		 enum canvas_style style, const char *text);
+/*
+ * Copies cells of a row of another canvas, up to n or to the end of either. Blanks are in place of
+ * halves of wide characters, and of what `from` does not have.
+ */
+void canvas_copy(const struct canvas *from, size_t row, size_t column, struct canvas *to,
+		 size_t to_row, size_t to_column, size_t n);
 /* A box with a title; what is in it is blank. */
 void canvas_box(struct canvas *canvas, size_t row, size_t column, size_t rows, size_t columns,
 		const char *title);

@@ -86,7 +86,10 @@ struct browser {
 	struct table_printer printer;
 	bool has_printer;
 	size_t cursor, first;
-	size_t top, page; /* of the screen: the first row of the list, and how many */
+	size_t top, page;   /* of the screen: the first row of the list, and how many */
+	size_t left;	    /* scrolled columns; ignored while all fit */
+	size_t beyond;	    /* columns that do not fit, as it was drawn */
+	bool shows_modules; /* of the frames of call chains */
 	bool hides_titles, was_shown;
 
 	enum browser_mode mode;
@@ -128,6 +131,19 @@ struct error *browser_help(struct browser *b, const char *what,
 uint32_t browser_mouse(struct browser *b, struct mouse mouse);
 /* Where the sign of a row is: whether it is open or can be opened. */
 size_t browser_sign_column(const struct browser *b, const struct browse_row *row);
+
+static inline size_t browser_left(const struct browser *b)
+{
+	return b->beyond ? b->left : 0;
+}
+
+static inline bool browser_has_more(const struct browser *b)
+{
+	return b->beyond > browser_left(b);
+}
+
+/* What b->left is after a step. */
+size_t browser_scrolled(const struct browser *b, bool to_right);
 
 /* A key while b->pager is shown. */
 struct error *browser_press_pager(struct browser *b, uint32_t key);

@@ -41,6 +41,8 @@ static struct error *show(void *ctx)
 				.socket = view->socket,
 			},
 		.symbol_filter = view->filter,
+		.has_group_sort = view->has_group_sort,
+		.group_sort = view->group_sort,
 		.relative = view->relative,
 		.least_percent = view->least_percent,
 	};

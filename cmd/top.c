@@ -437,6 +437,8 @@ static struct summary_view view_of(const struct browser_view *from)
 				.least_samples = from->least_samples,
 			},
 		.symbol_filter = from->filter,
+		.has_group_sort = from->has_group_sort,
+		.group_sort = from->group_sort,
 		/* as in perf top, what is hidden from the start is no part of all */
 		.relative = from->relative || from->no_kernel || from->no_user,
 		.least_percent = from->least_percent,

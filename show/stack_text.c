@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "lib/base/util.h"
 #include "show/plain.h"
 #include "show/tree.h"
 
@@ -65,6 +66,10 @@ void stack_frame_add(const struct stack_text_opts *opts, const struct result_fra
 		if (f->has_start && opts->chain->order != STACK_BY_FUNCTION)
 			add_line(opts, f, out);
 		strbuf_adds(out, f->is_inlined ? " (inlined)" : "");
+		if (opts->with_module) {
+			strbuf_addch(out, ' ');
+			plain_adds(out, f->module ? last_component(f->module) : "[unknown]");
+		}
 		return;
 	}
 	plain_add(out, f->name, strlen(f->name));

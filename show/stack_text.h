@@ -60,6 +60,7 @@ struct stack_text_opts {
 	bool skip_first;       /* the first frame of a lone root is known already */
 	bool show_rest;	       /* a graph also has what was left out, as "[...]"; fractal always */
 	bool as_addresses;     /* frames without a name are their address, names are not escaped */
+	bool with_module;      /* with as_addresses: the file of a frame behind its name */
 	const char *separator; /* between folded frames; NULL: ";" */
 };
 

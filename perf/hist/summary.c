@@ -576,6 +576,8 @@ struct error *summary_show(struct summary *s, const struct summary_view *view)
 	spec.zoom = view->zoom;
 	if (view->symbol_filter)
 		spec.symbol_filter = view->symbol_filter;
+	if (view->has_group_sort)
+		spec.group_sort = view->group_sort;
 	vec_for_each (h, &s->hists) {
 		if (!*h)
 			continue;

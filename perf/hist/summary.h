@@ -78,6 +78,8 @@ struct summary_view {
 	const char *sort; /* NULL: as the options say */
 	struct hist_zoom zoom;
 	const char *symbol_filter; /* NULL: as the options say */
+	bool has_group_sort;	   /* else as the options say */
+	size_t group_sort;	   /* hist_spec.group_sort */
 	bool relative;		   /* of struct hist_results_opts */
 	double least_percent;
 };

@@ -54,6 +54,11 @@ quit() {
 	rm status
 }
 
+# line_has LINE TEXT: a line of the screen
+line_has() {
+	t capture-pane -p | sed -n "$1p" | grep -qF -- "$2"
+}
+
 chosen_is() {
 	t capture-pane -p | tail -1 | grep -q " $1 *\$"
 }
@@ -277,6 +282,30 @@ test_terminal_that_nobody_reads() {
 		assert_equal "$(PERF_BPF=$PERF_BPF "$SRC/tests/cmd/unread_terminal.py" $signal hq "$PERF_BPF" report -i "$recording")" "exit 0"
 	done
 	assert_equal "$(PERF_BPF=$PERF_BPF "$SRC/tests/cmd/unread_terminal.py" SIGKILL hq "$PERF_BPF" report -i "$recording")" "signal 9"
+}
+
+# perf's digits: rows of a group by the event that is pressed; V: the DSOs of frames.
+test_keys_of_groups_and_frames() {
+	record -e '{syscalls:sys_enter_getpid/period=1/,page-faults/period=1/u}'
+	open_terminal 120 30
+	start -i d -s sym -g caller --no-children
+	wait_for screen_has "of events 'anon group { "
+	wait_for line_has 3 "[.] syscall"
+	t send-keys 1
+	wait_for screen_has "Sorted by event 1 of the group"
+	wait_for line_has 3 pbt_touch
+	t send-keys 2
+	wait_for screen_has "The group has the events 0 to 1"
+	t send-keys 0
+	wait_for line_has 3 "[.] syscall"
+	t send-keys E
+	wait_for screen_has "pbt_outer"
+	! screen_has "pbt_outer pbt_work" || fail "the DSO is shown at first"
+	t send-keys V
+	wait_for screen_has "pbt_outer pbt_work"
+	t send-keys r
+	wait_for screen_has "perf-bpf script -i RECORDING -s SCRIPT.py"
+	quit
 }
 
 run_tests

@@ -90,6 +90,31 @@ test_terminals_and_sizes() {
 	done
 }
 
+# A DSO with a name as the kernel has them for BPF programs leaves little of 80 columns: the keys of
+# perf scroll to the rest.
+test_scroll_columns() {
+	make_recording /opt/bpf_prog_6deef7357e7b4530_handle_request_of_client_abcdef server worker >wide
+	open_terminal 80 24
+	start wide
+	wait_for line_is 2 "$(printf '%-79s>' '  Overhead  Command  Shared Object')"
+	wait_for line_is 3 "    66.67%  server   bpf_prog_6deef7357e7b4530_handle_request_of_client_abcdef"
+	wait_for screen_has "h help  Enter open or menu  Right scroll"
+	t send-keys Right
+	wait_for line_is 2 "$(printf '%-79s>' '  Overhead  Shared Object                                              Symbol')"
+	wait_for line_is 3 "    66.67%  bpf_prog_6deef7357e7b4530_handle_request_of_client_abcdef  [.] 0x000"
+	t send-keys Right
+	wait_for line_is 2 "  Overhead  Symbol"
+	wait_for line_is 3 "    66.67%  [.] 0x0000000000001000"
+	# a larger screen has all columns, a smaller one is where it was
+	t resize-window -x 200 -y 60
+	wait_for line_is 3 "    66.67%  server   bpf_prog_6deef7357e7b4530_handle_request_of_client_abcdef  [.] 0x0000000000001000"
+	t resize-window -x 80 -y 24
+	wait_for line_is 3 "    66.67%  [.] 0x0000000000001000"
+	t send-keys Left Left
+	wait_for line_is 2 "$(printf '%-79s>' '  Overhead  Command  Shared Object')"
+	quit
+}
+
 test_many_rows_and_none() {
 	make_recording -n 10000 /opt/lib a >many
 	open_terminal 100 30

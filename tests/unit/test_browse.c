@@ -502,10 +502,207 @@ static void test_messages(void **state)
 	assert_null(browser_say(w.b, "0123456789012345678901234567890123456789"));
 	shows(&w, 5, 18,
 	      "Samples: 40 of eve\n"
-	      "  O+----------+man\n"
+	      "  O+----------+ma>\n"
 	      "+  | 01234567 |ha\n"
 	      "   +----------+a\n"
 	      "h help  Enter 2/3\n");
+	world_free(&w);
+}
+
+/* A table of n texts, the last of them symbols, in place of the event's. */
+static void set_texts(struct world *w, const struct result_column *c, size_t n, const char **texts)
+{
+	struct result_table *t = &w->results.v[0].table;
+	struct result_cell *cells = arena_alloc(&w->results.arena, t->n_rows * n * sizeof(*cells));
+
+	for (size_t i = 0; i < t->n_rows; i++) {
+		cells[i * n] = t->cells[i * 3];
+		for (size_t k = 1; k < n; k++)
+			cells[i * n + k] = cell_of_text(texts[k - 1]);
+	}
+	t->columns = c;
+	t->n_columns = n;
+	t->cells = cells;
+	assert_null(browser_set_results(w->b, &w->results));
+}
+
+/* Columns to the right of the screen: the first one stays, and nothing moves where all fits. */
+static void test_scroll_columns(void **state)
+{
+	static const struct result_column wide[] = {
+		{.name = "overhead", .style = COLUMN_SHARE, .title = "Overhead"},
+		{.name = "comm", .is_key = true, .style = COLUMN_NAME, .title = "Command"},
+		{.name = "dso", .is_key = true, .style = COLUMN_NAME, .title = "Shared Object"},
+		{.name = "symbol", .is_key = true, .style = COLUMN_NAME, .title = "Symbol"},
+	};
+	const char *texts[] = {"loader", "bpf_prog_6deef7357e7b4530_name",
+			       "bpf_prog_name_that_is_long"};
+	struct world w;
+
+	world_make(&w, 1, 2, false);
+	set_texts(&w, wide, 4, texts);
+	shows(&w, 5, 50,
+	      "Samples: 40 of event 'cycles', Event count (approx\n"
+	      "  Overhead  Command  Shared Object               >\n"
+	      "+   50.00%  loader   bpf_prog_6deef7357e7b4530_nam\n"
+	      "    25.00%  loader   bpf_prog_6deef7357e7b4530_nam\n"
+	      "h help  Enter open or menu  Right scroll  a a 1/2\n");
+	press(&w, KEY_RIGHT);
+	shows(&w, 5, 50,
+	      "Samples: 40 of event 'cycles', Event count (approx\n"
+	      "  Overhead  Shared Object                   Symbo>\n"
+	      "+   50.00%  bpf_prog_6deef7357e7b4530_name  bpf_pr\n"
+	      "    25.00%  bpf_prog_6deef7357e7b4530_name  bpf_pr\n"
+	      "h help  Enter open or menu  Right scroll  a a 1/2\n");
+	/* the chosen row's call chain ends before the end of the screen, and stays where it is */
+	press(&w, KEY_ENTER);
+	press(&w, KEY_RIGHT);
+	shows(&w, 6, 50,
+	      "Samples: 40 of event 'cycles', Event count (approx\n"
+	      "  Overhead  Symbol\n"
+	      "-   50.00%  bpf_prog_name_that_is_long\n"
+	      "   + main\n"
+	      "    25.00%  bpf_prog_name_that_is_long\n"
+	      "h help  Enter open or menu  a annotate  / fil 1/3\n");
+	/* the sign of an open row is where it was, for the mouse too */
+	press(&w, MOUSE(LEFT, 2, 0));
+	press(&w, KEY_RIGHT); /* there is nothing more */
+	shows(&w, 4, 50,
+	      "Samples: 40 of event 'cycles', Event count (approx\n"
+	      "  Overhead  Symbol\n"
+	      "+   50.00%  bpf_prog_name_that_is_long\n"
+	      "h help  Enter open or menu  a annotate  / fil 1/2\n");
+	/* a name that is wider than the screen */
+	shows(&w, 4, 28,
+	      "Samples: 40 of event 'cycles\n"
+	      "  Overhead  Symbol         >\n"
+	      "+   50.00%  bpf_prog_name_th\n"
+	      "h help  Enter open or m 1/2\n");
+	press(&w, KEY_RIGHT);
+	shows(&w, 4, 28,
+	      "Samples: 40 of event 'cycles\n"
+	      "  Overhead\n"
+	      "+   50.00%  ame_that_is_long\n"
+	      "h help  Enter open or m 1/2\n");
+	/* a larger screen has all of it, and keys do there what they do without scrolling */
+	assert_true(seen(&w, "  Overhead  Command  Shared Object                   Symbol\n") ||
+		    seen(&w, "  Overhead  Command  Shared Object"));
+	shows(&w, 4, 120,
+	      "Samples: 40 of event 'cycles', Event count (approx.): 2048\n"
+	      "  Overhead  Command  Shared Object                   Symbol\n"
+	      "+   50.00%  loader   bpf_prog_6deef7357e7b4530_name  bpf_prog_name_that_is_long\n"
+	      "h help  Enter open or menu  a annotate  / filter  q quit"
+	      "                                                            1/2\n");
+	press(&w, KEY_RIGHT);
+	assert_true(seen(&w, "Fold") || seen(&w, "Open"));
+	press(&w, KEY_ESCAPE);
+	/* back, column by column, and out of what was zoomed into */
+	press(&w, 'd');
+	for (size_t i = 0; i < 3; i++) {
+		shows(&w, 4, 28,
+		      i == 0   ? "Samples: 40 of event 'cycles\n"
+				 "  Overhead\n"
+				 "+   50.00%  ame_that_is_long\n"
+				 "h help  Enter open or m 1/2\n"
+		      : i == 1 ? "Samples: 40 of event 'cycles\n"
+				 "  Overhead  Symbol         >\n"
+				 "+   50.00%  bpf_prog_name_th\n"
+				 "h help  Enter open or m 1/2\n"
+			       : "Samples: 40 of event 'cycles\n"
+				 "  Overhead  Shared Object  >\n"
+				 "+   50.00%  bpf_prog_6deef73\n"
+				 "h help  Enter open or m 1/2\n");
+		press(&w, KEY_LEFT);
+		assert_int_equal(w.wish, BROWSER_NOTHING);
+	}
+	shows(&w, 4, 28,
+	      "Samples: 40 of event 'cycles\n"
+	      "  Overhead  Command  Shared>\n"
+	      "+   50.00%  loader   bpf_pro\n"
+	      "h help  Enter open or m 1/2\n");
+	/* keys that arrive together, before the next drawing */
+	press(&w, KEY_RIGHT);
+	press(&w, KEY_RIGHT);
+	assert_true(seen(&w, "  Overhead  Command")); /* all fit */
+	shows(&w, 4, 28,
+	      "Samples: 40 of event 'cycles\n"
+	      "  Overhead  Symbol         >\n"
+	      "+   50.00%  bpf_prog_name_th\n"
+	      "h help  Enter open or m 1/2\n");
+	press(&w, KEY_LEFT);
+	press(&w, KEY_LEFT);
+	assert_int_equal(w.wish, BROWSER_NOTHING);
+	assert_non_null(browser_view(w.b)->dso);
+	press(&w, KEY_LEFT);
+	assert_int_equal(w.wish, BROWSER_VIEW);
+	assert_null(browser_view(w.b)->dso);
+	world_free(&w);
+}
+
+/* Names of two columns a character are cut as wholes. */
+static void test_scroll_wide_names(void **state)
+{
+	static const struct result_column wide[] = {
+		{.name = "overhead", .style = COLUMN_SHARE, .title = "Overhead"},
+		{.name = "symbol", .is_key = true, .style = COLUMN_NAME, .title = "Symbol"},
+	};
+	const char *texts[] = {"x\xe4\xb8\xad\xe4\xb8\xad\xe4\xb8\xad\xe4\xb8\xad\xe4\xb8\xad"
+			       "\xe4\xb8\xad\xe4\xb8\xad\xe4\xb8\xad"};
+	struct canvas canvas = {0};
+	struct world w;
+
+	world_make(&w, 1, 1, false);
+	set_texts(&w, wide, 2, texts);
+	assert_true(canvas_init(&canvas, 4, 22, false));
+	assert_null(browser_draw(w.b, &canvas));
+	check_text(&canvas, "Samples: 40 of event '\n"
+			    "  Overhead  Symbol   >\n"
+			    "+   50.00%  x\xe4\xb8\xad\xe4\xb8\xad\xe4\xb8\xad\xe4\xb8\xad\n"
+			    "h help  Enter ope 1/1\n");
+	press(&w, KEY_RIGHT);
+	assert_null(browser_draw(w.b, &canvas));
+	check_text(&canvas, "Samples: 40 of event '\n"
+			    "  Overhead\n"
+			    "+   50.00%   \xe4\xb8\xad\xe4\xb8\xad\xe4\xb8\xad\n"
+			    "h help  Enter ope 1/1\n");
+	canvas_deinit(&canvas);
+	world_free(&w);
+}
+
+/* Keys of perf's browser: DSOs of frames, the event of a group to sort by, scripts. */
+static void test_other_keys_of_perf(void **state)
+{
+	static const struct result_member members[3] = {{0}};
+	struct world w;
+
+	world_make(&w, 1, 2, false);
+	type(&w, "E");
+	assert_false(seen(&w, "main x\n"));
+	type(&w, "V");
+	assert_true(seen(&w, "main x\n"));
+	assert_true(seen(&w, "37.50% left x\n"));
+	assert_true(seen(&w, "\\x07 y\n"));
+	type(&w, "V");
+	assert_false(seen(&w, "main x\n"));
+	type(&w, "r");
+	assert_true(seen(&w, "perf-bpf script -i RECORDING -s SCRIPT.py"));
+	type(&w, "1");
+	assert_int_equal(w.wish, BROWSER_NOTHING);
+	assert_true(seen(&w, "Only the events of a group"));
+	assert_false(browser_view(w.b)->has_group_sort);
+	struct result_profile p = *w.results.v[0].table.profile;
+	p.members = members;
+	p.n_members = 3;
+	w.results.v[0].table.profile = &p;
+	type(&w, "3");
+	assert_true(seen(&w, "The group has the events 0 to 2"));
+	assert_int_equal(w.wish, BROWSER_NOTHING);
+	type(&w, "2");
+	assert_int_equal(w.wish, BROWSER_VIEW);
+	assert_true(browser_view(w.b)->has_group_sort);
+	assert_int_equal(browser_view(w.b)->group_sort, 2);
+	type(&w, "0");
+	assert_int_equal(browser_view(w.b)->group_sort, 0);
 	world_free(&w);
 }
 
@@ -929,6 +1126,9 @@ int main(void)
 		cmocka_unit_test(test_move),
 		cmocka_unit_test(test_zoom),
 		cmocka_unit_test(test_messages),
+		cmocka_unit_test(test_scroll_columns),
+		cmocka_unit_test(test_scroll_wide_names),
+		cmocka_unit_test(test_other_keys_of_perf),
 		cmocka_unit_test(test_zoom_into_a_socket),
 		cmocka_unit_test(test_menus),
 		cmocka_unit_test(test_live),
