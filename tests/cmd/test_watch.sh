@@ -59,6 +59,41 @@ test_every_load_and_unload() {
 	json "len(of(event='load', known=False)) == $gone"
 }
 
+# While several events get records of programs, the kernel adds up their sizes, so that they are larger
+# than what it wrote into them: two recordings of the system, each with an event on each CPU.
+test_beside_recordings() {
+	need
+	local i pids=()
+	for i in 1 2; do
+		"$PERF_BPF" record -q -a -e cpu-clock -c 1000000000 -o beside$i.data 2>recorder$i &
+		pids+=($!)
+	done
+	trap 'kill "${pids[@]}" 2>/dev/null || :' EXIT
+	records() { ls -l "/proc/$1/fd" | grep -q 'anon_inode:\[perf_event\]' && waits_for_events "$1"; }
+	for i in "${pids[@]}"; do
+		soon records "$i"
+	done
+	"$PERF_BPF" watch --json -- sh -c "'$LOADER' pbtb 200 1000 0 >ids" >out 2>err || fail "$(cat err)"
+	kill -INT "${pids[@]}"
+	wait "${pids[@]}" || :
+	trap - EXIT
+	assert_equal "$(wc -l <ids)" 200
+	json '[e["id"] for e in events if e.get("name", "").startswith("pbtb") and e["event"] == "load"] == ids'
+	json 'sorted(e["id"] for e in of(event="unload") if e["id"] in ids) == sorted(ids)'
+	json 'all(e["comm"] == "program_loader" and e["pid"] > 1 for e in of(event="load") if e["id"] in ids)'
+	json 'all(a["time_ns"] <= b["time_ns"] for a, b in zip(events, events[1:]))'
+	json 'events[-1]["time_ns"] - events[0]["time_ns"] < 600e9' # none is of the time of boot
+	grep -q 'loads (.* gone before they could be read), .* unloads, 0 records lost' err || fail "$(cat err)"
+	# what the recordings have of them
+	for i in 1 2; do
+		"$PERF_BPF" script --show-bpf-events -i beside$i.data >of$i 2>err || fail "$(cat err)"
+		while read -r id; do
+			grep -q "program_loader.*PERF_RECORD_BPF_EVENT.*type 1, flags 0, id $id\$" of$i ||
+				fail "no record of program $id in recording $i"
+		done <ids
+	done
+}
+
 # Programs that stay for a while: all that is known of them, also when they are unloaded.
 test_details() {
 	need
