@@ -40,6 +40,7 @@ struct resolver {
 	char *buildid_dir; /* of opts */
 	VEC(struct dso_syms *) loaded;
 	struct u64map bpf;	      /* struct map * -> struct symtab * */
+	struct u64map bpf_lines;      /* struct map * -> struct bpf_line_table * */
 	const struct map *kernel_map; /* the last that was hit */
 	struct kallsyms *kallsyms;
 	bool kallsyms_tried;

@@ -21,6 +21,7 @@
 #include "lib/base/strbuf.h"
 #include "lib/sys/open_file.h"
 #include "lib/sys/proc.h"
+#include "perf/resolve/bpf_line_table.h"
 
 struct error *resolver_new(struct session *s, const struct resolver_opts *opts,
 			   struct resolver **out)
@@ -56,6 +57,9 @@ static void free_bpf(struct resolver *r)
 	while ((slot = u64map_next(&r->bpf, &pos)))
 		symtab_free(slot->value);
 	u64map_deinit(&r->bpf);
+	for (pos = 0; (slot = u64map_next(&r->bpf_lines, &pos));)
+		bpf_line_table_free(slot->value);
+	u64map_deinit(&r->bpf_lines);
 }
 
 static void free_perf_map(struct resolver *r, struct symtab *st)
@@ -576,11 +580,31 @@ static bool has_plain_addresses(const struct map *map)
 	}
 }
 
+/* Of a function of a BPF program; NULL: the recording does not have its code. */
+static const struct bpf_line_table *find_bpf_lines(struct resolver *r, const struct map *map)
+{
+	const struct data_header *header = session_header(r->session);
+	struct bpf_line_table *lines = u64map_get(&r->bpf_lines, (uintptr_t)map);
+
+	if (lines || !header->n_bpf_progs)
+		return lines;
+	resolver_note(r, bpf_line_table_new(header, map->start, &lines));
+	if (lines && !u64map_put(&r->bpf_lines, (uintptr_t)map, lines)) {
+		r->no_memory = true;
+		bpf_line_table_free(lines);
+		return NULL;
+	}
+	return lines;
+}
+
 bool resolve_line(struct resolver *r, const struct location *at, bool is_return, const char **file,
 		  uint32_t *line)
 {
 	const struct dso_syms *ds = at->map ? at->map->dso->priv : NULL;
 
+	if (at->map && at->map->dso->kind == DSO_BPF)
+		return r->opts.lines && bpf_line_table_find(find_bpf_lines(r, at->map),
+							    at->dso_addr - is_return, file, line);
 	if (ds && ds->jitdump)
 		return r->opts.lines &&
 		       jitdump_line(ds->jitdump, at->dso_addr - is_return, file, line);
@@ -593,6 +617,8 @@ uid_t resolve_line_author(const struct location *at)
 {
 	const struct dso_syms *ds = at->map->dso->priv;
 
+	if (at->map->dso->kind == DSO_BPF) /* who loaded it is not known */
+		return (uid_t)-1;
 	return ds->jitdump ? jitdump_author(ds->jitdump) : source_lines_author(ds->lines);
 }
 
