@@ -16,6 +16,8 @@
 #include <sys/stat.h>
 #include <sys/utsname.h>
 
+#include "lib/base/util.h"
+#include "lib/base/vec.h"
 #include "lib/sys/cgroup_paths.h"
 #include "lib/sys/proc.h"
 #include "perf/event/encode.h"
@@ -23,6 +25,8 @@
 
 /* Large enough to write seldom, small enough to stay in the cache. */
 #define FLUSH_BYTES (256 * 1024)
+
+enum { IMAGE_SIZE = 4096 };
 
 struct error *synth_flush(struct synth *s, bool all)
 {
@@ -263,10 +267,91 @@ struct error *synth_process(struct synth *s, pid_t pid)
 	return synth_flush(s, false);
 }
 
+/* Programs that are called by code that the kernel makes for them. */
+static bool has_image(enum bpf_prog_type type)
+{
+	switch (type) {
+	case BPF_PROG_TYPE_TRACING:
+	case BPF_PROG_TYPE_LSM:
+	case BPF_PROG_TYPE_STRUCT_OPS:
+	case BPF_PROG_TYPE_EXT:
+	case BPF_PROG_TYPE_XDP:
+		return true;
+	default:
+		return false;
+	}
+}
+
+struct image {
+	uint64_t addr;
+	uint16_t type;
+	char name[128];
+};
+
+static int compare_images(const void *a, const void *b)
+{
+	const struct image *x = a, *y = b;
+
+	return x->addr < y->addr ? -1 : x->addr > y->addr;
+}
+
+/*
+ * The trampolines, dispatchers and images of struct_ops of BPF, and out-of-line code of ftrace and
+ * kprobes, which kallsyms has behind the symbols of the kernel and its modules, in any order and
+ * without lengths: as in perf, each is a page, up to the next one. Programs may be in the same
+ * page, so their records come later.
+ */
+static void synth_images(struct synth *s)
+{
+	const struct sys_roots *roots = s->roots ? s->roots : &sys_roots_default;
+	VEC(struct image) images = {0};
+	_cleanup_free_ char *path = NULL;
+	_cleanup_fclose_ FILE *f = NULL;
+	char line[512], type;
+	unsigned long long addr;
+	struct image image;
+
+	if (asprintf(&path, "%s/kallsyms", roots->proc) < 0) {
+		path = NULL;
+		return;
+	}
+	f = fopen(path, "re");
+	while (f && fgets(line, sizeof(line), f)) {
+		const char *module = strchr(line, '\t');
+		const bool is_bpf = module && !strcmp(module, "\t[bpf]\n");
+
+		if (!module || (!is_bpf && strncmp(module, "\t[__builtin__", 13)) ||
+		    sscanf(line, "%llx %c %127s", &addr, &type, image.name) != 3 || !addr ||
+		    !strncmp(image.name, "bpf_prog_", strlen("bpf_prog_")))
+			continue;
+		image.addr = addr;
+		image.type = is_bpf ? PERF_RECORD_KSYMBOL_TYPE_BPF : PERF_RECORD_KSYMBOL_TYPE_OOL;
+		struct image *copy = vec_push(&images);
+		if (!copy)
+			break;
+		*copy = image;
+	}
+	if (images.n)
+		qsort(images.v, images.n, sizeof(*images.v), compare_images);
+	for (size_t i = 0; i < images.n; i++) {
+		const uint64_t room =
+			i + 1 < images.n ? images.v[i + 1].addr - images.v[i].addr : IMAGE_SIZE;
+		struct record_ksymbol ksymbol = {
+			.addr = images.v[i].addr,
+			.len = (uint32_t)min_of(room, (uint64_t)IMAGE_SIZE),
+			.type = images.v[i].type,
+			.name = images.v[i].name,
+		};
+		record_encode_ksymbol(&s->out, s->attr, PERF_RECORD_MISC_KERNEL, &ksymbol, NULL);
+	}
+	vec_deinit(&images);
+}
+
 static void synth_program(void *ctx, const struct bpf_gathered *prog)
 {
 	struct synth *s = ctx;
 
+	s->has_images |= has_image(prog->all.info.type);
 	for (size_t i = 0; i < prog->n_funcs; i++) {
 		struct record_ksymbol ksymbol = {
 			.addr = prog->funcs[i].addr,
@@ -288,8 +373,19 @@ void synth_kernel(struct synth *s)
 {
 	synth_text(s);
 	synth_modules(s);
-	if (!s->no_programs)
-		bpf_gather_all(s->log, synth_program, s);
+	if (s->no_programs)
+		return;
+	/* Only if there are such programs: kallsyms is read to its end for their images. */
+	struct strbuf before = s->out;
+	s->out = (struct strbuf)STRBUF_INIT;
+	bpf_gather_all(s->log, synth_program, s);
+	struct strbuf programs = s->out;
+	s->out = before;
+	if (s->has_images)
+		synth_images(s);
+	strbuf_add(&s->out, strbuf_str(&programs), programs.len);
+	s->out.failed |= strbuf_failed(&programs);
+	strbuf_deinit(&programs);
 }
 
 static bool synth_cgroup(void *ctx, uint64_t id, const char *path)

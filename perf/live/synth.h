@@ -35,10 +35,11 @@ struct synth {
 	 */
 	size_t (*build_id)(void *ctx, const struct sys_map *map, const char *path, uint8_t id[20]);
 	void *ctx;
+	bool has_images;   /* found: programs with trampolines and the like */
 	struct strbuf out; /* records that were not written yet; the caller frees it */
 };
 
-/* The kernel's text, its modules and the BPF programs. */
+/* The kernel's text, its modules, the BPF programs and the code that the kernel made for them. */
 void synth_kernel(struct synth *s);
 /* The cgroups of perf events, each by its id. */
 void synth_cgroups(struct synth *s);

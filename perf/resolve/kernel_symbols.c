@@ -252,10 +252,17 @@ struct symtab *resolver_load_module(struct resolver *r, const struct map *map, s
 
 const struct symbol *resolver_find_trampoline(struct resolver *r, uint64_t addr)
 {
-	const struct kallsyms *k = load_kallsyms(r, &(struct dso){.kind = DSO_KERNEL});
+	const struct map *kernel = r->trampolines_tried ? NULL : session_kernel_map(r->session);
+	const struct dso none = {.kind = DSO_KERNEL}, *dso = kernel ? kernel->dso : &none;
 
-	if (!r->trampolines_tried && k)
-		error_free(kallsyms_symtab(k, "bpf", 0, &r->trampolines));
+	/* What other kernels had there, kallsyms of this one does not know. */
+	if (!r->trampolines_tried &&
+	    (!dso->build_id_size || r->opts.kernel_runs || host_has_build_id(dso))) {
+		const struct kallsyms *k = load_kallsyms(r, dso);
+
+		if (k)
+			error_free(kallsyms_symtab(k, "bpf", 0, &r->trampolines));
+	}
 	r->trampolines_tried = true;
 	return r->trampolines ? symtab_find(r->trampolines, addr) : NULL;
 }

@@ -65,7 +65,7 @@ test_half_of_the_time() {
 	$calm "$ATTACHED" half.o 0 "$PERF_BPF" record -q -e cpu-clock -c 250000 -o d -- ./half >counted || fail "attached: $?"
 	"$PERF_BPF" report -i d -s sym --json >out
 	"$PERF_BPF" report -i d -s sym,srcline >lines
-	python3 - <<-'END' >shares || fail "$(cat shares counted lines)"
+	python3 - <<-'END' >shares || fail "$(cat shares counted; head -n 30 lines)"
 		import json, re
 		name, _, run_time, count = open("counted").read().split()
 		assert name == "pbt_half" and int(count) > 100
@@ -77,15 +77,103 @@ test_half_of_the_time() {
 		ours = sum(r["overhead"] for r in rows if re.search(r"bpf_prog_[0-9a-f]{16}_pbt_(half|spin)", of(r)))
 		sampled, counted = 100 * ours / total, 100 * int(run_time) / total
 		print("sampled %.1f %%, counted %.1f %%" % (sampled, counted))
-		assert total > 1e9 and 30 < counted < 60, total
+		assert total > 1e9 and 20 < counted < 60, total
 		assert abs(sampled - counted) <= 5
 	END
 	echo "# $(cat shares)" >&3
 	# by the line in which it spends its time
 	local line
 	line=$(grep -n PBT_LINE half.bpf.c | cut -d: -f1)
-	grep -E "bpf_prog_[0-9a-f]{16}_pbt_spin +half.bpf.c:($line|$((line - 1)))" lines >of_the_line || fail "$(cat lines)"
-	awk '{ sum += $1 } END { exit !(sum > 25) }' of_the_line || fail "$(cat lines)"
+	grep -E "bpf_prog_[0-9a-f]{16}_pbt_spin +half.bpf.c:($line|$((line - 1)))" lines >of_the_line || fail "$(head -n 30 lines)"
+	awk '{ sum += $1 } END { exit !(sum > 15) }' of_the_line || fail "$(head -n 30 lines)"
+}
+
+# frames FILE NAME: how many frames of call chains have this name
+frames() {
+	"$PERF_BPF" script -i "$1" -F ip,sym | grep -cE "^[[:space:]]+[0-9a-f]+ $2\$" || :
+}
+
+# What the kernel makes to call the functions of a struct_ops map: of one that is there before the
+# recording, and of one that comes later.
+test_images_of_struct_ops() {
+	need
+	grep -q " bpf_struct_ops_map_update_elem" /proc/kallsyms || skip "no struct_ops"
+	cat >ops.bpf.c <<-'END'
+		#include <linux/bpf.h>
+		#include <bpf/bpf_helpers.h>
+		struct sock;
+		struct tcp_congestion_ops {
+			unsigned (*ssthresh)(struct sock *sk);
+			void (*cong_avoid)(struct sock *sk, unsigned ack, unsigned acked);
+			unsigned (*undo_cwnd)(struct sock *sk);
+			char name[16];
+		};
+		volatile int pbt_sum;
+		SEC("struct_ops/pbt_ssthresh") unsigned pbt_ssthresh(unsigned long long *ctx) { return 3; }
+		SEC("struct_ops/pbt_undo") unsigned pbt_undo(unsigned long long *ctx) { return 3; }
+		SEC("struct_ops/pbt_avoid") void pbt_avoid(unsigned long long *ctx)
+		{
+			for (int i = 0; i < 20000; i++)
+				pbt_sum += i;
+		}
+		SEC(".struct_ops.link") struct tcp_congestion_ops pbt_ops = {
+			.ssthresh = (void *)pbt_ssthresh,
+			.undo_cwnd = (void *)pbt_undo,
+			.cong_avoid = (void *)pbt_avoid,
+			.name = "pbt_ops",
+		};
+		char LICENSE[] SEC("license") = "GPL";
+	END
+	compile_bpf ops.bpf.c ops.o
+	cat >tcp.py <<-'END'
+		import socket, threading
+		listener = socket.socket()
+		listener.bind(("127.0.0.1", 0))
+		listener.listen(1)
+		def serve():
+		    peer = listener.accept()[0]
+		    while peer.recv(1 << 16):
+		        pass
+		server = threading.Thread(target=serve)
+		server.start()
+		client = socket.socket()
+		client.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, b"pbt_ops")
+		client.connect(listener.getsockname())
+		for i in range(3000):
+		    client.sendall(b"x" * 20000)
+		client.close()
+		server.join()
+	END
+	"$ATTACHED" ops.o 0 true >out 2>&1 || skip "$(cat out)"
+	local calls
+	"$ATTACHED" ops.o 0 "$PERF_BPF" record -q -a -g -e cpu-clock:k -c 100000 -o before python3 tcp.py >out || fail "$(cat out)"
+	calls=$(awk '$1 == "pbt_avoid" { print $4 }' out)
+	[ "$calls" -ge 20 ] || fail "the program ran $calls times"
+	[ "$(frames before bpf__tcp_congestion_ops_cong_avoid)" -ge 1 ] || fail "the image has no name"
+	"$PERF_BPF" record -q -a -g -e cpu-clock:k -c 100000 -o during "$ATTACHED" ops.o 0 python3 tcp.py >out || fail "$(cat out)"
+	[ "$(frames during bpf__tcp_congestion_ops_cong_avoid)" -ge 1 ] || fail "the image of a later map has no name"
+}
+
+# The code by which XDP programs are called stays in the kernel after the first of them: it is there
+# before the recording, of which no record tells.
+test_dispatcher_of_xdp() {
+	need
+	cat >x.bpf.c <<-'END'
+		#include <linux/bpf.h>
+		#include <bpf/bpf_helpers.h>
+		SEC("xdp") int pbt_xdp(struct xdp_md *ctx) { return XDP_PASS; }
+		char LICENSE[] SEC("license") = "GPL";
+	END
+	compile_bpf x.bpf.c x.o
+	"$ATTACHED" x.o 10 true >out 2>&1 || fail "$(cat out)"
+	grep -qP "bpf_dispatcher_xdp\t\[bpf\]" /proc/kallsyms || skip "this kernel has no dispatcher"
+	"$ATTACHED" x.o 10 "$PERF_BPF" record -q -e cpu-clock:k -c 100000 -o before "$ATTACHED" x.o 10000000 true >out || fail "$(cat out)"
+	[ "$(frames before bpf_dispatcher_xdp)" -ge 1 ] || fail "the dispatcher has no name"
+	"$PERF_BPF" script -i before --show-bpf-events >out
+	grep -q "PERF_RECORD_KSYMBOL .* name bpf_dispatcher_xdp\$" out || fail "no record of the dispatcher"
+	# without a program of its own in the recording's beginning, by the kallsyms of this kernel
+	"$PERF_BPF" record -q -e cpu-clock:k -c 100000 -o during "$ATTACHED" x.o 10000000 true >out || fail "$(cat out)"
+	[ "$(frames during bpf_dispatcher_xdp)" -ge 1 ] || fail "the dispatcher has no name later"
 }
 
 run_tests
