@@ -595,6 +595,7 @@ static void warn_of_missed(const struct trace_source *source)
 void trace_source_detach(struct trace_source *source)
 {
 	/* the entries first: what is in between has an exit */
+	source->live->ending = 1;
 	for (int i = TRACE_ROLES; i-- > 0;) {
 		bpf_link__destroy(source->links[i]);
 		source->links[i] = NULL;

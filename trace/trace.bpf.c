@@ -472,8 +472,10 @@ static __always_inline int enter(const struct pt_regs *regs, long id)
 				lose(index, TRACE_LOST_THREAD);
 			return 0;
 		}
-	} else if (!wanted_now()) {
-		return 0;
+	} else {
+		state->late = 0;
+		if (!wanted_now())
+			return 0;
 	}
 	if (state->in_call || state->store) {
 		/* its exit was not seen */
@@ -526,7 +528,11 @@ static __always_inline long ret_of(__u32 abi, long ret)
 	return ret < -4095 ? (__u32)ret : ret;
 }
 
-/* An exit without an entry. */
+/*
+ * An exit without an entry: of the call that a thread was in when tracing began. Other exits are of
+ * calls that began before the program at the entries was attached, or after it was detached: they
+ * are not sent.
+ */
 static __always_inline int late(void *ctx, struct trace_state *state, const struct pt_regs *regs,
 				long ret)
 {
@@ -544,6 +550,8 @@ static __always_inline int late(void *ctx, struct trace_state *state, const stru
 	/* a new thread returns from the call of its parent */
 	if (!ret && is_fork(abi, (__u32)nr))
 		return 0;
+	if (state && (state->late || live.ending))
+		return 0;
 	if (!state && !wanted())
 		return 0;
 	if (!wanted_now())
@@ -554,6 +562,7 @@ static __always_inline int late(void *ctx, struct trace_state *state, const stru
 		lose(index, TRACE_LOST_THREAD);
 		return 0;
 	}
+	state->late = 1;
 	begin(state, call, regs, index, abi, (__u32)nr);
 	state->rec.flags = TRACE_NO_ENTRY;
 	state->rec.enter_ns = 0;

@@ -60,6 +60,8 @@ struct trace_live {
 	__u32 targeted;	    /* only the threads of pids and tids, and who descends from them */
 	__u32 stateless;    /* 1: the map of that name has, or had, threads */
 	__u64 not_followed; /* children for which that map had no room, either */
+	__u32 ending;	    /* 1: the program at the entries is no longer attached */
+	__u32 reserved;
 };
 
 #ifdef __clang__
@@ -85,7 +87,8 @@ struct trace_state {
 	__u8 rejected;	 /* by the condition, at the entry: its exit is nobody's */
 	__u8 where_open; /* the exit decides */
 	__u8 where_sure; /* the call is selected if it has no exit */
-	__u8 reserved[5];
+	__u8 late;	 /* an exit without an entry was sent, and no entry seen since */
+	__u8 reserved[4];
 	struct trace_record rec;
 	__u64 args[TRACE_ARGS];
 	__u8 data[TRACE_INLINE];

@@ -174,6 +174,24 @@ test_inside_of_a_call_at_the_beginning_and_at_the_end() {
 	is 1 '^records n=2 unseen_entry=1 unseen_exit=1$'
 }
 
+# The program at the exits is attached first and detached last: until the other one is attached, and
+# after that is detached, all exits are without an entry. strace makes each take 20 ms.
+test_threads_have_one_call_without_its_entry() {
+	local pid
+	[ "$(id -u)" = 0 ] || skip "tracing takes root"
+	[ "$(uname -m)" = x86_64 ] || skip "the numbers of the calls are those of x86-64"
+	"$WORK" threads 2 2000000000 9>closed &
+	pid=$!
+	soon test -d "/proc/$pid/task"
+	strace -o calls -e trace=bpf,close -e inject=bpf,close:delay_exit=20000 \
+		"$CLIENT" $PPID_ -p "$pid" -- true >out 2>err || { cat err; fail "it ended with $?"; }
+	kill "$pid"
+	grep -q DELAYED calls || skip "this strace does not delay calls"
+	sed -n "s/^call .* nr=110 flags=1 pid=$pid tid=\([0-9]*\) .*/\1/p" out >late
+	[ -s late ] || fail "no thread was in a call: $(tail -1 out)"
+	[ -z "$(sort late | uniq -d)" ] || fail "$(wc -l <late) calls without their entry"
+}
+
 test_what_a_full_ring_loses_is_counted_by_call() {
 	trace $CALLS -w -r 65536 -- "$WORK" calls 5000
 	local which
