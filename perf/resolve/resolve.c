@@ -195,8 +195,8 @@ static void log_and_free(struct resolver *r, const char *path, struct error *err
 	if (err && err->code == ESTALE && !r->changed_warned) {
 		r->changed_warned = true;
 		log_warn(r->opts.log,
-			 "%s has changed since it was recorded: its symbols are not used (-v shows "
-			 "further files)",
+			 "%s has changed since it was recorded, or the process had another root "
+			 "directory: its symbols are not used (-v shows further files)",
 			 path);
 	} else if (err && err->code == EFBIG && !r->too_large_warned) {
 		r->too_large_warned = true;
