@@ -81,7 +81,9 @@ static const struct argp_option options[] = {
 	 "Record this event: a tracepoint (SYSTEM:NAME, globs), a software, hardware or raw event, "
 	 "a probe (probe:DEFINITION, see perf-bpf-probes(7)), or a BPF program (FILE.c, FILE.o); a "
 	 "comma-separated list; may be repeated"},
-	{"filter", OPT_FILTER, "FILTER", 0, "Filter the tracepoints of the preceding -e"},
+	{"filter", OPT_FILTER, "FILTER", 0,
+	 "Filter the events of the preceding -e: tracepoints by their fields, others by fields of "
+	 "the sample ('period > 1000, cpu == 1')"},
 	{"object", OPT_OBJECT, "FILE", 0,
 	 "Load the BPF programs of FILE.c or FILE.o; may be repeated"},
 	{"clang-opt", OPT_CLANG_OPT, "OPTIONS", 0, "Options for clang, which compiles FILE.c"},

@@ -60,7 +60,10 @@ enum {
 static const struct argp_option options[] = {
 	{"event", 'e', "EVENT", 0,
 	 "Sample this event, as record -e; a comma-separated list; may be repeated", 0},
-	{"filter", OPT_FILTER, "FILTER", 0, "Filter the tracepoints of the preceding -e", 0},
+	{"filter", OPT_FILTER, "FILTER", 0,
+	 "Filter the events of the preceding -e: tracepoints by their fields, others by fields of "
+	 "the sample ('period > 1000, cpu == 1')",
+	 0},
 	{"all-cpus", 'a', NULL, 0, "Sample all processes on all CPUs: the default", 0},
 	{"cpu", 'C', "LIST", 0, "Sample on these CPUs only: 0,2-3", 0},
 	{"pid", 'p', "PID", 0, "Sample these processes: comma-separated", 0},

@@ -58,6 +58,7 @@ void event_deinit(struct event *event)
 	free(event->format);
 	free(event->prog.path);
 	free(event->filter);
+	vec_deinit(&event->tests);
 	free(event->cgroups);
 }
 
@@ -184,19 +185,20 @@ static struct error *filter_arg(struct recording *rec, const char *filter, size_
 	if (first == rec->events.n)
 		return error_hint(error_new(EINVAL, "--filter '%s' does not follow an event",
 					    filter),
-				  "write --filter after the -e of a tracepoint");
+				  "write --filter after the -e of an event");
 	for (size_t i = first; i < rec->events.n; i++) {
 		struct event *event = &rec->events.v[i];
 		char *both = NULL;
 
 		if (event->kind == EVENT_OUTPUT)
 			continue;
+		if (event_is_sampled_counter(event)) {
+			TRY(sample_filter_parse(rec->roots, filter, &event->tests));
+			continue;
+		}
 		if (!is_tracing(event))
-			return error_hint(error_new(EINVAL,
-						    "--filter does not support the event '%s'",
-						    event->name),
-					  "--filter works only for tracepoints; use a perf_event "
-					  "program to filter other events");
+			return error_new(EINVAL, "--filter does not support the event '%s'",
+					 event->name);
 		if (asprintf(&both, event->filter ? "(%s) && (%s)" : "%s",
 			     event->filter ? event->filter : filter, filter) < 0)
 			return error_nomem();
@@ -278,6 +280,7 @@ struct error *events_select(struct recording *rec)
 		TRY(default_add(rec));
 	TRY(terms_want_events(rec));
 	TRY(objects_bind(rec));
+	TRY(sample_filters_open(rec));
 	TRY(event_cgroups_end(rec));
 	TRY(off_cpu_open(rec));
 	if (!rec->events.n) /* programs without events: only side-band is recorded */
@@ -512,6 +515,7 @@ static struct error *configure(struct recording *rec, struct event *event, bool 
 	}
 	set_callgraph(rec, event);
 	set_regs(rec, event);
+	TRY(error_at(sample_filter_check(&event->tests, attr->sample_type), "%s", event->name));
 	event->alone.inherit = attr->inherit;
 	event->alone.freq = attr->freq;
 	event->alone.sample_period = attr->sample_period;

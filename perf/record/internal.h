@@ -7,6 +7,8 @@
  *	off_cpu.c, off_cpu.bpf.c	--off-cpu: how long tasks sleep
  *	task_layout.c	the kernel's structs that these programs read
  *	record_bpf.c, terms.c	objects: load them; the events and maps they ask for
+ *	sample_filter.c, sample_programs.c, sample_filter.bpf.c	--filter of other events than
+ *			tracepoints
  *	event_cgroups.c	-G: which event is for which cgroup
  *	target.c	where to open it: CPUs and threads
  *	task_filter.c	all CPUs, where threads are too many
@@ -46,6 +48,7 @@
 #include "perf/data/writer.h"
 #include "perf/record/live_events.h"
 #include "perf/record/record.h"
+#include "perf/record/sample_filter.h"
 #include "perf/select/select.h"
 #include "probe/attach/probe.h"
 #include "probe/output/output.h"
@@ -81,8 +84,9 @@ struct event {
 	char *system, *tracepoint; /* NULL: no tracepoint */
 	struct attach_event probe; /* attr points into it when this is a kprobe or uprobe */
 	struct select_prog prog;
-	char *filter;	 /* --filter; NULL: none */
-	bool has_cookie; /* its programs are attached by links with this cookie */
+	char *filter;		   /* --filter of a tracepoint or probe; NULL: none */
+	struct sample_tests tests; /* --filter of others */
+	bool has_cookie;	   /* its programs are attached by links with this cookie */
 	uint64_t cookie;
 	bool has_period, has_freq;
 	enum select_callgraph callgraph;
@@ -281,6 +285,8 @@ struct error *objects_attach(struct recording *rec);
 /* Opens |bpf_fd=N| and its like; adds it to the event's programs. */
 struct error *event_prog_open(struct event *event);
 void object_deinit(struct record_object *object);
+/* sample_programs.c: the programs of event->tests; once all events are known. */
+struct error *sample_filters_open(struct recording *rec);
 /* terms.c: sets constants before load, maps after it. */
 struct error *terms_set_constants(struct record_object *object);
 struct error *terms_set_maps(struct record_object *object);

@@ -140,6 +140,104 @@ test_branches_need_a_pmu() {
 }
 
 # Each sleep gives up the CPU, unless the machine stood still until it was over.
+# count EVENT: its samples
+count() {
+	"$PERF_BPF" script -i t.data -F event | grep -c "$1" || true
+}
+
+# kept CONDITION TEST: --filter keeps some samples, and the test of awk is true for them: $1 the CPU, a
+# the address of data, i that of code, with 16 digits, since awk has no hexadecimal numbers.
+kept() {
+	expect_status 0 "$PERF_BPF" record -q -d --sample-cpu -e page-faults -c 1 --filter "$1" -o t.data -- \
+		sh -c 'taskset -c 0 ls /; taskset -c 1 ls /' >/dev/null
+	"$PERF_BPF" script -i t.data -F cpu,addr,ip >samples
+	[ -s samples ] || fail "--filter '$1' keeps nothing"
+	tr -d '[]' <samples | awk '{ a = sprintf("%16s", $2); i = sprintf("%16s", $3); gsub(" ", "0", a)
+		gsub(" ", "0", i) } !('"$2"')' >wrong
+	[ ! -s wrong ] || { head -n 5 wrong; fail "--filter '$1' keeps $(wc -l <wrong) others"; }
+}
+
+# kept_or_not CONDITION OPPOSITE TEST: each keeps what the other one drops
+kept_or_not() {
+	kept "$1" "$3"
+	kept "$2" "!($3)"
+}
+
+can_filter() {
+	[ "$(id -u)" = 0 ] || skip "a filter of samples is a BPF program, which needs root"
+	bpftool btf dump file /sys/kernel/btf/vmlinux | grep -q "FUNC 'bpf_cast_to_kern_ctx'" ||
+		skip "this kernel does not let programs read samples"
+}
+
+test_samples_that_a_filter_keeps() {
+	can_filter
+	taskset -c 1 true 2>/dev/null || skip "one CPU"
+	kept_or_not 'ip < 0xffff800000000000' 'ip >= 0xffff800000000000' 'i < "ffff800000000000"'
+	kept_or_not 'cpu == 0' 'cpu != 0' '$1 + 0 == 0'
+	kept_or_not 'cpu > 0 || addr > 0x7fff00000000' 'cpu <= 0, addr <= 0x7fff00000000' \
+		'$1 + 0 > 0 || a > "00007fff00000000"'
+	# "||" binds more than ","
+	kept_or_not 'cpu == 0, ip < 0xffff800000000000 || addr > 0x7fff00000000' \
+		'cpu != 0 || ip >= 0xffff800000000000, cpu != 0 || addr <= 0x7fff00000000' \
+		'$1 + 0 == 0 && (i < "ffff800000000000" || a > "00007fff00000000")'
+	kept 'addr & 0x8000' 'substr(a, 13, 1) ~ /[89a-f]/'
+}
+
+# Each event has its own filter; all of one event's hold; what does not depend on the sample.
+test_filters_by_event() {
+	can_filter
+	build_work
+	"$PERF_BPF" record -q -e page-faults -c 1 --filter 'period == 1' --filter 'uid != 0' \
+		-e minor-faults -c 1 --filter 'period > 0, uid == 0, gid <= 0' -o t.data -- ./pbt_pages >pages
+	assert_equal "$(count page-faults:)" 0
+	[ "$(count minor-faults:)" -ge 50 ] || fail "$(count minor-faults:) samples"
+	"$PERF_BPF" record -q -T --sample-identifier -e page-faults -c 1 -e minor-faults -c 1 \
+		--filter 'tid != 0,pid > 0,time > 0,id > 0' -o t.data -- ./pbt_pages >pages
+	[ "$(count minor-faults:)" -ge 50 ] || fail "$(count minor-faults:) samples"
+	[ "$(count page-faults:)" -ge 50 ] || fail "$(count page-faults:) samples"
+}
+
+test_filters_by_cgroup() {
+	local root dir
+	can_filter
+	build_work
+	root=$(findmnt -rno TARGET -t cgroup2 | head -n 1)
+	[ -n "$root" ] || skip "cgroup2 is not mounted"
+	dir=$root/pbt-filter-$$
+	mkdir "$dir" || skip "no cgroup can be made"
+	"$PERF_BPF" record -q --all-cgroups -e page-faults -c 1 \
+		--filter "cgroup == /pbt-filter-$$" -e minor-faults -o t.data -- \
+		sh -c "true; echo \$\$ >$dir/cgroup.procs; exec ./pbt_pages" >pages 2>err ||
+		{ rmdir "$dir"; grep -q 'does not record cgroups' err && skip "$(head -n 1 err)"; fail "$(cat err)"; }
+	rmdir "$dir"
+	[ "$(count page-faults:)" -ge 50 ] || fail "$(count page-faults:) samples of the cgroup"
+	[ "$("$PERF_BPF" script -i t.data -F event,comm | grep -c 'sh .*page')" -lt \
+		"$("$PERF_BPF" script -i t.data -F event,comm | grep -c 'sh .*minor')" ] || fail "the samples before are kept"
+}
+
+test_filters_that_are_wrong() {
+	local wrong
+	can_filter
+	for wrong in 'perio > 1' 'period' 'period ~ 1' 'period > ' 'period > 1x' 'period > 1 | ip > 1' \
+		'period > 1,' 'mem_op == l1' 'cgroup == /nowhere' 'period > 99999999999999999999' ''; do
+		expect_status 1 "$PERF_BPF" record -e page-faults --filter "$wrong" -o t.data -- true
+		assert_contains err "--filter '$wrong'"
+	done
+	expect_status 1 "$PERF_BPF" record -e page-faults --filter 'cpu > 0' -o t.data -- true
+	assert_contains err "page-faults: the samples do not have PERF_SAMPLE_CPU"
+	assert_contains err "add the option --sample-cpu"
+	expect_status 1 "$PERF_BPF" record -e page-faults --filter 'mem_lvl > l1' -o t.data -- true
+	assert_contains err "add the option -d"
+	cat >pbt_all.bpf.c <<-'END'
+		#include "vmlinux.h"
+		#include <bpf/bpf_helpers.h>
+		SEC("perf_event") int pbt_all(void *ctx) { return 1; }
+	END
+	expect_status 1 "$PERF_BPF" record -e page-faults --filter 'ip > 0' -e pbt_all.bpf.c -o t.data -- true
+	assert_contains err "'page-faults' is already filtered by a program"
+	[ ! -e t.data ] || fail "a recording was made"
+}
+
 test_context_switches() {
 	build_work
 	record

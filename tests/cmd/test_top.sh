@@ -155,6 +155,21 @@ test_what_is_shown() {
 	end_top
 }
 
+# --filter of samples, in the kernel: one function of two is left, by the addresses of its code.
+test_filter_of_samples() {
+	local from size
+	work
+	bpftool btf dump file /sys/kernel/btf/vmlinux | grep -q "FUNC 'bpf_cast_to_kern_ctx'" ||
+		skip "this kernel does not let programs read samples"
+	from=$(awk '/pbt_work$/ && $2 ~ /x/ { split($1, a, "-"); print a[1], $3; exit }' /proc/$pid/maps)
+	set -- $(nm -S pbt_work | awk '$4 == "pbt_warm" { print $1, $2 }')
+	size=$((16#$2)) from=$((16#${from% *} - 16#${from#* } + 16#$1))
+	start_top $FAULTS --filter "ip >= $from, ip < $((from + size))" -p $pid
+	soon out_has '^ +100\.00% .*pbt_warm *$'
+	end_top
+	! grep -q pbt_hot out || fail "$(cat out)"
+}
+
 # Threads of a user end while their events are opened.
 test_users() {
 	work
