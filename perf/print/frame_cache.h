@@ -21,9 +21,12 @@ struct frame_key {
 	uint64_t form; /* which fields the text has, and which layout */
 };
 
-struct frame_text;
+struct frame_slot;
 struct frame_cache {
-	struct frame_text *slots; /* NULL: empty */
+	struct frame_slot *slots; /* NULL: empty */
+	size_t n_slots, n_used;
+	char *texts; /* one after the other, each behind its key */
+	size_t size, room;
 };
 void frame_cache_deinit(struct frame_cache *cache);
 
@@ -32,8 +35,8 @@ bool frame_cache_add(const struct frame_cache *cache, const struct frame_key *ke
 		     struct strbuf *out);
 
 /*
- * Remembers what out has from `from` on, in place of another text if need be. A text that is long,
- * or for which there is no memory, is not kept.
+ * Remembers what out has from `from` on as the text of the key. When there is no room,
+ * all other texts are forgotten. A text that is long, or for which there is no memory, is not kept.
  */
 void frame_cache_keep(struct frame_cache *cache, const struct frame_key *key,
 		      const struct strbuf *out, size_t from);
