@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "lib/base/digits.h"
+
 void strbuf_deinit(struct strbuf *sb)
 {
 	free(sb->str);
@@ -72,57 +74,42 @@ void strbuf_addf(struct strbuf *sb, const char *fmt, ...)
 	va_end(ap);
 }
 
-/* How many decimal digits v has: an estimate by its bits, which is one too many or right. */
-static unsigned decimal_digits(uint64_t v)
-{
-	static const uint64_t powers[] = {
-		0,
-		10ull,
-		100ull,
-		1000ull,
-		10000ull,
-		100000ull,
-		1000000ull,
-		10000000ull,
-		100000000ull,
-		1000000000ull,
-		10000000000ull,
-		100000000000ull,
-		1000000000000ull,
-		10000000000000ull,
-		100000000000000ull,
-		1000000000000000ull,
-		10000000000000000ull,
-		100000000000000000ull,
-		1000000000000000000ull,
-		10000000000000000000ull,
-	};
-	const unsigned bits = 64 - (unsigned)__builtin_clzll(v | 1);
-	const unsigned log10 = bits * 1233 >> 12; /* 1233 / 4096 is a little more than log10(2) */
+const uint64_t digits_powers[20] = {
+	0,
+	10ull,
+	100ull,
+	1000ull,
+	10000ull,
+	100000ull,
+	1000000ull,
+	10000000ull,
+	100000000ull,
+	1000000000ull,
+	10000000000ull,
+	100000000000ull,
+	1000000000000ull,
+	10000000000000ull,
+	100000000000000ull,
+	1000000000000000ull,
+	10000000000000000ull,
+	100000000000000000ull,
+	1000000000000000000ull,
+	10000000000000000000ull,
+};
 
-	return log10 + 1 - (v < powers[log10]);
-}
+const char digits_pairs[200] = "00010203040506070809101112131415161718192021222324"
+			       "25262728293031323334353637383940414243444546474849"
+			       "50515253545556575859606162636465666768697071727374"
+			       "75767778798081828384858687888990919293949596979899";
 
 void strbuf_add_u64(struct strbuf *sb, uint64_t v)
 {
-	static const char pairs[] = "00010203040506070809101112131415161718192021222324"
-				    "25262728293031323334353637383940414243444546474849"
-				    "50515253545556575859606162636465666768697071727374"
-				    "75767778798081828384858687888990919293949596979899";
-	const unsigned n = decimal_digits(v);
+	const unsigned n = digits_count(v);
 
 	if (!strbuf_reserve(sb, n))
 		return;
-	char *s = sb->str + sb->len + n;
+	digits_put(sb->str + sb->len, v, n);
 	strbuf_cut(sb, sb->len + n);
-	for (; v >= 100; v /= 100) {
-		s -= 2;
-		memcpy(s, pairs + 2 * (v % 100), 2);
-	}
-	if (v >= 10)
-		memcpy(s - 2, pairs + 2 * v, 2);
-	else
-		s[-1] = (char)('0' + v);
 }
 
 void strbuf_add_hex(struct strbuf *sb, uint64_t v)

@@ -29,6 +29,8 @@ struct script_printer {
 	const char *comm;
 	bool comm_is_narrow;
 	struct strbuf comm_text;
+	const char *name; /* of the event of the last line; NULL: none yet */
+	struct strbuf name_text;
 	uint64_t base_time; /* of opts.time_base; 0: none yet */
 	size_t data_src_width;
 	struct sample_code *code; /* what sample_code.c keeps; NULL: no field of code is chosen */

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "lib/base/digits.h"
 #include "lib/base/plain_text.h"
 #include "perf/event/sample_regs.h"
 #include "perf/resolve/line_text.h"
@@ -223,6 +224,7 @@ void printer_free(struct script_printer *p)
 		return;
 	strbuf_deinit(&p->text);
 	strbuf_deinit(&p->comm_text);
+	strbuf_deinit(&p->name_text);
 	probed_deinit(&p->probed);
 	sample_code_free(p->code);
 	frame_cache_deinit(&p->frames);
@@ -267,53 +269,93 @@ static void add_right(struct strbuf *out, const char *s, size_t len, size_t widt
 	strbuf_add(out, s, len);
 }
 
-/* "%*d" and "%0*d" for small numbers, "%-*d" with left. */
-static void add_int(struct strbuf *out, int64_t v, size_t width, char fill, bool left)
+/* n spaces, for which there is room. */
+static char *put_pad(char *to, size_t n)
 {
-	char buf[40];
-	char *end = buf + sizeof(buf), *s = end;
-	uint64_t u = v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
+	memset(to, ' ', n);
+	return to + n;
+}
 
-	do
-		*--s = (char)('0' + u % 10);
-	while (u /= 10);
-	if (fill == '0')
-		while ((size_t)(end - s) + (v < 0) < width)
-			*--s = '0';
+enum { INT_ROOM = 21 }; /* of put_int() with a smaller width */
+
+/* "%*d" */
+static char *put_int(char *to, int64_t v, size_t width)
+{
+	const uint64_t u = v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
+	const unsigned n = digits_count(u);
+	const size_t len = n + (v < 0);
+
+	if (len < width)
+		to = put_pad(to, width - len);
 	if (v < 0)
-		*--s = '-';
-	size_t len = (size_t)(end - s);
-	if (!left && len < width)
-		add_pad(out, width - len);
-	strbuf_add(out, s, len);
-	if (left && len < width)
-		add_pad(out, width - len);
+		*to++ = '-';
+	return digits_put(to, u, n);
+}
+
+/* "%-*d" */
+static char *put_int_left(char *to, int64_t v, size_t width)
+{
+	char *end = put_int(to, v, 0);
+
+	return (size_t)(end - to) < width ? put_pad(end, width - (size_t)(end - to)) : end;
+}
+
+/* "%03d" */
+static char *put_int3(char *to, int64_t v)
+{
+	if (v >= 0)
+		return digits_put(to, (uint64_t)v, max_of(digits_count((uint64_t)v), 3u));
+	*to = '-';
+	return digits_put(to + 1, 0 - (uint64_t)v, max_of(digits_count(0 - (uint64_t)v), 2u));
+}
+
+static void add_int(struct strbuf *out, int64_t v, size_t width)
+{
+	if (!strbuf_reserve(out, max_of(width, (size_t)INT_ROOM)))
+		return;
+	strbuf_cut(out, (size_t)(put_int(out->str + out->len, v, width) - out->str));
+}
+
+/* "%16x" */
+static char *put_hex16(char *to, uint64_t v)
+{
+	const unsigned spaces = (unsigned)__builtin_clzll(v | 1) / 4;
+
+	digits_put_hex8(to, v >> 32);
+	digits_put_hex8(to + 8, v);
+	for (unsigned i = 0; i < spaces; i++)
+		to[i] = ' ';
+	return to + 16;
 }
 
 static void add_hex16(struct strbuf *out, uint64_t v)
 {
-	char buf[16];
+	if (!strbuf_reserve(out, 16))
+		return;
+	put_hex16(out->str + out->len, v);
+	strbuf_cut(out, out->len + 16);
+}
 
-	for (int i = 15; i >= 0; i--) {
-		buf[i] = v || i == 15 ? "0123456789abcdef"[v & 15] : ' ';
-		v >>= 4;
-	}
-	strbuf_add(out, buf, 16);
+enum { TIME_ROOM = 32 }; /* of put_time() */
+
+/* width: with spaces in front */
+static char *put_time(char *to, uint64_t ns, bool nine, size_t width)
+{
+	const uint64_t seconds = ns / 1000000000, rest = ns % 1000000000;
+	const unsigned n = digits_count(seconds), digits = nine ? 9 : 6;
+
+	if (n + 1 + digits < width)
+		to = put_pad(to, width - (n + 1 + digits));
+	to = digits_put(to, seconds, n);
+	*to++ = '.';
+	return digits_put(to, nine ? rest : rest / 1000, digits);
 }
 
 void print_time(struct strbuf *out, uint64_t ns, bool nine)
 {
-	char buf[9];
-	uint64_t part = nine ? ns % 1000000000 : ns % 1000000000 / 1000;
-	int digits = nine ? 9 : 6;
-
-	strbuf_add_u64(out, ns / 1000000000);
-	strbuf_addch(out, '.');
-	for (int i = digits - 1; i >= 0; i--) {
-		buf[i] = (char)('0' + part % 10);
-		part /= 10;
-	}
-	strbuf_add(out, buf, (size_t)digits);
+	if (!strbuf_reserve(out, TIME_ROOM))
+		return;
+	strbuf_cut(out, (size_t)(put_time(out->str + out->len, ns, nine, 0) - out->str));
 }
 
 static uint64_t shown_time(struct script_printer *p, uint64_t time)
@@ -325,23 +367,6 @@ static uint64_t shown_time(struct script_printer *p, uint64_t time)
 	if (!base || p->opts.time_base == TIME_SINCE_LAST)
 		p->base_time = time;
 	return base ? time - base : 0;
-}
-
-static void add_time(struct strbuf *out, uint64_t ns, bool nine)
-{
-	size_t start = out->len;
-
-	/* "%5lu.%09llu: " or "%12s: " */
-	add_pad(out, nine ? 4 : 12);
-	print_time(out, ns, nine);
-	if (out->failed)
-		return;
-	size_t pad = nine ? 4 : 12, len = out->len - start - pad;
-	size_t width = nine ? 15 : 12;
-	size_t want = len < width ? width - len : 0;
-	memmove(out->str + start + want, out->str + start + pad, len);
-	out->len = start + want + len;
-	strbuf_add(out, ": ", 2);
 }
 
 static void add_misc(struct strbuf *out, uint32_t type, uint16_t misc)
@@ -375,71 +400,90 @@ static void add_misc(struct strbuf *out, uint32_t type, uint16_t misc)
 	add_pad(out, len < 6 ? 6 - len : 1);
 }
 
-/* Equal names are one string (session.h), and most lines are of the thread of the line before. */
-static void add_comm(struct script_printer *p, const char *comm, bool narrow, struct strbuf *out)
+/*
+ * The name in p->comm_text. Equal names are one string (session.h), and most lines are of the
+ * thread of the line before.
+ */
+static void set_comm(struct script_printer *p, const char *comm, bool narrow)
 {
 	struct strbuf *text = &p->comm_text;
 
-	if (comm != p->comm || narrow != p->comm_is_narrow) {
-		const size_t len = strlen(comm);
+	if (comm == p->comm && narrow == p->comm_is_narrow)
+		return;
+	const size_t len = strlen(comm);
+	const size_t width = p->opts.short_start ? 8 : narrow ? 0 : 16;
 
-		p->comm = comm;
-		p->comm_is_narrow = narrow;
-		strbuf_reset(text);
-		const size_t width = p->opts.short_start ? 8 : narrow ? 0 : 16;
-		if (len < width)
-			add_pad(text, width - len);
-		plain_add(text, comm, p->opts.short_start ? min_of(len, width) : len);
-		strbuf_addch(text, ' ');
-	}
-	out->failed |= strbuf_failed(text);
-	strbuf_add(out, strbuf_str(text), text->len);
+	p->comm = comm;
+	p->comm_is_narrow = narrow;
+	strbuf_reset(text);
+	if (len < width)
+		add_pad(text, width - len);
+	plain_add(text, comm, p->opts.short_start ? min_of(len, width) : len);
+	strbuf_addch(text, ' ');
 }
 
-static void add_cpu(const struct script_printer *p, int32_t cpu, struct strbuf *out)
+static char *put_cpu(const struct script_printer *p, int32_t cpu, char *to)
 {
 	if (p->opts.short_start) {
-		add_int(out, cpu, 3, ' ', false);
-		strbuf_addch(out, ' ');
-		return;
+		to = put_int(to, cpu, 3);
+		*to++ = ' ';
+		return to;
 	}
-	strbuf_addch(out, '[');
-	add_int(out, cpu, 3, '0', false);
-	strbuf_add(out, "] ", 2);
+	*to++ = '[';
+	to = put_int3(to, cpu);
+	*to++ = ']';
+	*to++ = ' ';
+	return to;
 }
 
+static char *put_tasks(uint64_t fields, const struct sample *sample, char *to)
+{
+	if (!(fields & (FIELD_PID | FIELD_TID)))
+		return to;
+	if (fields & FIELD_PID)
+		to = put_int(to, sample->pid, 5);
+	else
+		to = put_int(to, sample->tid, 5);
+	if (fields & FIELD_PID && fields & FIELD_TID) {
+		*to++ = '/';
+		to = put_int_left(to, sample->tid, 5);
+	}
+	*to++ = ' ';
+	return to;
+}
+
+/* The room is made once: a line has some ten parts. */
 void print_start(struct script_printer *p, const struct session_event *event, uint32_t type,
 		 const struct sample *sample, const struct thread *thread, struct strbuf *out)
 {
-	uint64_t fields = p->choice.type[field_type_of(event->attr.type)].fields;
+	const uint64_t fields = p->choice.type[field_type_of(event->attr.type)].fields;
+	enum { ROOM = 3 * (INT_ROOM + 4) + TIME_ROOM };
 
 	if (fields & FIELD_COMM) {
 		const char *comm = thread ? thread->comm : ":-1";
 		bool narrow = fields & FIELD_IP && p->use_chain &&
 			      event->attr.sample_type & PERF_SAMPLE_CALLCHAIN;
 
-		add_comm(p, comm, narrow, out);
+		set_comm(p, comm, narrow);
+		out->failed |= strbuf_failed(&p->comm_text);
+		strbuf_add(out, strbuf_str(&p->comm_text), p->comm_text.len);
 	}
-	if (fields & FIELD_PID) {
-		add_int(out, sample->pid, 5, ' ', false);
-		if (fields & FIELD_TID) {
-			strbuf_addch(out, '/');
-			add_int(out, sample->tid, 5, ' ', true);
-		}
-		strbuf_addch(out, ' ');
-	} else if (fields & FIELD_TID) {
-		add_int(out, sample->tid, 5, ' ', false);
-		strbuf_addch(out, ' ');
-	}
-	if (fields & FIELD_CPU) {
-		add_cpu(p, sample->cpu, out);
-	}
-	if (p->choice.type[field_type_of(event->attr.type)].fields & FIELD_MISC)
+	if (!strbuf_reserve(out, ROOM))
+		return;
+	char *to = put_tasks(fields, sample, out->str + out->len);
+	if (fields & FIELD_CPU)
+		to = put_cpu(p, sample->cpu, to);
+	strbuf_cut(out, (size_t)(to - out->str));
+	if (fields & FIELD_MISC)
 		add_misc(out, type, sample->misc);
-	if (fields & FIELD_TIME)
-		add_time(out,
-			 shown_time(p, sample->has & PERF_SAMPLE_TIME ? sample->time : UINT64_MAX),
-			 p->opts.ns);
+	if (!(fields & FIELD_TIME) || !strbuf_reserve(out, ROOM))
+		return;
+	const uint64_t time =
+		shown_time(p, sample->has & PERF_SAMPLE_TIME ? sample->time : UINT64_MAX);
+	to = put_time(out->str + out->len, time, p->opts.ns, p->opts.ns ? 15 : 12);
+	*to++ = ':';
+	*to++ = ' ';
+	strbuf_cut(out, (size_t)(to - out->str));
 }
 
 const char *map_dso_name(const struct map *map)
@@ -774,6 +818,21 @@ static size_t name_width(struct script_printer *p)
 	return p->name_width;
 }
 
+/* An event that gets another name gets another string (session.c). */
+static void add_event_name(struct script_printer *p, const char *name, struct strbuf *out)
+{
+	struct strbuf *text = &p->name_text;
+
+	if (name != p->name) {
+		p->name = name;
+		strbuf_reset(text);
+		add_right(text, name, strlen(name), name_width(p));
+		strbuf_add(text, ": ", 2);
+	}
+	out->failed |= strbuf_failed(text);
+	strbuf_add(out, strbuf_str(text), text->len);
+}
+
 void print_sample(struct script_printer *p, const struct record *rec, const struct sample *sample,
 		  const struct session_event *event, struct thread *thread, struct strbuf *out)
 {
@@ -785,12 +844,11 @@ void print_sample(struct script_printer *p, const struct record *rec, const stru
 			       sample);
 	print_start(p, event, PERF_RECORD_SAMPLE, sample, thread, out);
 	if (fields & FIELD_PERIOD) {
-		add_int(out, (int64_t)sample->period, 10, ' ', false);
+		add_int(out, (int64_t)sample->period, 10);
 		strbuf_addch(out, ' ');
 	}
 	if (fields & FIELD_EVENT) {
-		add_right(out, event->name, strlen(event->name), name_width(p));
-		strbuf_add(out, ": ", 2);
+		add_event_name(p, event->name, out);
 	}
 	if (p->choice.flags)
 		add_pad(out, 24); /* "  %-21s ": only a decoded hardware trace has them */
@@ -809,11 +867,11 @@ void print_sample(struct script_printer *p, const struct record *rec, const stru
 	if (fields & FIELD_DATA_SRC)
 		print_data_src(p, sample->data_src, out);
 	if (fields & FIELD_WEIGHT)
-		add_int(out, (int64_t)sample_weight(sample), 16, ' ', false);
+		add_int(out, (int64_t)sample_weight(sample), 16);
 	if (fields & FIELD_INS_LAT)
-		add_int(out, sample_ins_lat(sample), 16, ' ', false);
+		add_int(out, sample_ins_lat(sample), 16);
 	if (fields & FIELD_RETIRE_LAT)
-		add_int(out, sample_retire_lat(sample), 16, ' ', false);
+		add_int(out, sample_retire_lat(sample), 16);
 	if (fields & FIELD_IP)
 		add_ip(p, sample, thread, fields, out);
 	if (fields & FIELD_IREGS)
