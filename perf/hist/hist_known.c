@@ -4,37 +4,36 @@
  * process. What makes the stack of a sample is then known from its bytes, and its frames need not
  * be looked up one by one.
  *
- * A table of fixed size, where each key has one slot. A key has all that hist_add() looks at: where
- * keys of the report look at more than that (a time, a CPU, a weight), nothing is kept. What was
- * mapped is the same as long as session_maps_version() is. Memory is bounded by SLOTS * MAX_CHAIN
- * words.
+ * A key has all that hist_add() looks at: where keys of the report look at more than that (a time,
+ * a CPU, a weight), nothing is kept. What was mapped is the same as long as session_maps_version()
+ * is. Each of many short processes has its own maps, so there may be as many keys as samples;
+ * memory is bounded by MAX_SLOTS and MAX_BYTES.
  */
 #include "perf/hist/internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define SLOTS	  8192
+#define MAX_SLOTS (128 << 10)
+#define MAX_BYTES (16 << 20)
 #define MAX_CHAIN 128
 
 struct known_stack {
-	struct hist_stack *stack; /* NULL: the slot is free */
+	struct hist_stack *stack;
 	const struct map_set *maps;
 	uint64_t maps_version;
 	const struct thread *thread; /* NULL: not a key */
 	const char *comm, *trace;
 	uint64_t ip;
+	uint32_t n; /* words of the chain */
 	uint8_t cpumode;
 	bool is_unwound;
-	uint32_t n, room; /* words */
-	uint8_t *chain;	  /* as in the sample */
+	uint8_t chain[]; /* as in the sample */
 };
 
 void hist_known_free(struct hist *h)
 {
-	for (size_t i = 0; h->known && i < SLOTS; i++)
-		free(h->known[i].chain);
-	free(steal_ptr(h->known));
+	memo_deinit(&h->known);
 }
 
 bool hist_known_helps(const struct hist_spec *spec)
@@ -65,21 +64,23 @@ static bool key_of(const struct hist *h, const struct sample *sample, const stru
 	return true;
 }
 
-static size_t slot_of(const struct known_stack *key, const struct sample *sample)
+static uint32_t hash_of(const struct known_stack *key, const struct sample *sample)
 {
 	uint64_t hash = key->ip ^ (uintptr_t)key->maps * 3 ^ (uintptr_t)key->comm * 5 ^
 			(uintptr_t)key->trace * 7 ^ (uintptr_t)key->thread * 11;
 
 	if (key->n)
 		hash ^= hash_bytes(sample->chain.bytes, key->n * sizeof(uint64_t));
-	return hash_u64(hash) % SLOTS;
+	return (uint32_t)hash_u64(hash);
 }
 
-static bool is_equal(const struct known_stack *a, const struct known_stack *b)
+static bool is_of(const struct known_stack *a, const struct known_stack *b,
+		  const struct sample *sample)
 {
 	return a->ip == b->ip && a->maps == b->maps && a->maps_version == b->maps_version &&
 	       a->comm == b->comm && a->trace == b->trace && a->thread == b->thread &&
-	       a->cpumode == b->cpumode && a->is_unwound == b->is_unwound && a->n == b->n;
+	       a->cpumode == b->cpumode && a->is_unwound == b->is_unwound && a->n == b->n &&
+	       (!a->n || !memcmp(a->chain, sample->chain.bytes, a->n * sizeof(uint64_t)));
 }
 
 bool hist_add_known(struct hist *h, const struct sample *sample, const struct session_event *event,
@@ -88,7 +89,7 @@ bool hist_add_known(struct hist *h, const struct sample *sample, const struct se
 	const char *trace = NULL;
 	struct known_stack key;
 
-	if (!h->known)
+	if (!h->known.n)
 		return false;
 	if (hist_wants_trace(h, event)) {
 		/* hist_add() has the same error. */
@@ -100,9 +101,12 @@ bool hist_add_known(struct hist *h, const struct sample *sample, const struct se
 	}
 	if (!key_of(h, sample, thread, trace, &key))
 		return false;
-	const struct known_stack *k = &h->known[slot_of(&key, sample)];
-	if (!k->stack || !is_equal(k, &key) ||
-	    (key.n && memcmp(k->chain, sample->chain.bytes, key.n * sizeof(uint64_t))))
+	struct memo_at at = memo_first(hash_of(&key, sample));
+	const struct known_stack *k;
+	do
+		k = memo_next(&h->known, &at);
+	while (k && !is_of(k, &key, sample));
+	if (!k)
 		return false;
 	hist_stack_count(k->stack, sample->period,
 			 hist_latency_of(sample->period, context->parallelism), 1);
@@ -116,24 +120,15 @@ void hist_known_keep(struct hist *h, const struct sample *sample, const struct t
 
 	if (!key_of(h, sample, thread, stack->trace, &key))
 		return;
-	if (!h->known)
-		h->known = calloc(SLOTS, sizeof(*h->known));
-	if (!h->known)
+	h->known.max_slots = MAX_SLOTS;
+	h->known.max_bytes = MAX_BYTES;
+	const size_t chain = key.n * sizeof(uint64_t);
+	struct known_stack *k =
+		memo_add(&h->known, hash_of(&key, sample), sizeof(struct known_stack) + chain);
+	if (!k)
 		return;
-	struct known_stack *k = &h->known[slot_of(&key, sample)];
-	key.stack = stack;
-	key.chain = k->chain;
-	key.room = k->room;
-	if (key.n > k->room) {
-		uint8_t *chain = malloc(key.n * sizeof(uint64_t));
-
-		if (!chain)
-			return;
-		free(k->chain);
-		key.chain = chain;
-		key.room = key.n;
-	}
-	if (key.n)
-		memcpy(key.chain, sample->chain.bytes, key.n * sizeof(uint64_t));
 	*k = key;
+	k->stack = stack;
+	if (chain)
+		memcpy(k->chain, sample->chain.bytes, chain);
 }

@@ -5,6 +5,7 @@
 
 #include "lib/base/arena.h"
 #include "lib/base/hash.h"
+#include "lib/base/memo.h"
 #include "lib/base/rbtree.h"
 #include "lib/base/sum.h"
 #include "lib/base/vec.h"
@@ -65,7 +66,7 @@ struct hist {
 	struct cached_frame *cache;
 	struct cached_leaf *leaves; /* the frames of samples' own addresses */
 	struct cached_text *texts;  /* of tracepoints */
-	struct known_stack *known;  /* hist_known.c; NULL: none yet */
+	struct memo known;	    /* hist_known.c */
 	bool knows;		    /* hist_known_helps() */
 	bool is_unsure;		    /* of the sample at hand: what it is of may change */
 	struct u64map frames;	    /* by symbol, or by DSO and address */

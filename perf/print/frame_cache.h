@@ -12,6 +12,7 @@
 #ifndef PB_PERF_PRINT_FRAME_CACHE_H
 #define PB_PERF_PRINT_FRAME_CACHE_H
 
+#include "lib/base/memo.h"
 #include "lib/base/strbuf.h"
 
 /* All that a text depends on. */
@@ -21,12 +22,9 @@ struct frame_key {
 	uint64_t form; /* which fields the text has, and which layout */
 };
 
-struct frame_slot;
+/* Zeros: empty. */
 struct frame_cache {
-	struct frame_slot *slots; /* NULL: empty */
-	size_t n_slots, n_used;
-	char *texts; /* one after the other, each behind its key */
-	size_t size, room;
+	struct memo texts;
 };
 void frame_cache_deinit(struct frame_cache *cache);
 
@@ -35,8 +33,8 @@ bool frame_cache_add(const struct frame_cache *cache, const struct frame_key *ke
 		     struct strbuf *out);
 
 /*
- * Remembers what out has from `from` on as the text of the key. When there is no room,
- * all other texts are forgotten. A text that is long, or for which there is no memory, is not kept.
+ * Remembers what out has from `from` on as the text of the key, which has none yet. A text that is
+ * long, or for which there is no memory, is not kept.
  */
 void frame_cache_keep(struct frame_cache *cache, const struct frame_key *key,
 		      const struct strbuf *out, size_t from);
