@@ -4,10 +4,13 @@
 To record ten million samples takes hours, and what a reader does with the thousandth million is
 what it did with the first. The rounds of the recorder stay as long as they were: a longer one
 would need more memory. The time must be at the same place in the samples of all events.
+
+The ends of processes are left out: perf of Debian sid forgets a process that has ended, with its
+name and its maps, and would not unwind the stacks that are repeated behind it.
 """
 import struct
 
-SAMPLE, FINISHED_ROUND = 9, 68
+EXIT, SAMPLE, FINISHED_ROUND = 4, 9, 68
 IP, TID, TIME, IDENTIFIER = 1, 2, 4, 1 << 16
 
 
@@ -35,7 +38,10 @@ def grow(source, target, size):
     span = max(times) - min(times) + 1000
     n = len(samples)
     with open(target, "wb") as out:
-        out.write(data[:start + length])
+        out.write(data[:start])
+        for kind, record in records(data, start, start + length):
+            if kind != EXIT:
+                out.write(record)
         while out.tell() < size:
             for i, sample in enumerate(samples):
                 times[i] += span
