@@ -7,6 +7,7 @@
 #include "cmd/cmd.h"
 #include "cmd/options.h"
 #include "lib/base/names.h"
+#include "lib/base/plain_text.h"
 #include "lib/sys/bpf_syscall.h"
 
 enum {
@@ -145,6 +146,9 @@ struct error *list_objects(enum kobj_kind kind, const struct action_args *args, 
 		strbuf_addch(&out, '\n');
 	}
 	json_writer_finish(&w);
+	if (!args->json)
+		plain_since(&out, 0,
+			    true); /* processes and targets have the names that they chose */
 	return cmd_print(&out);
 }
 

@@ -18,6 +18,7 @@
 #include "inspect/code.h"
 #include "lib/base/clock.h"
 #include "lib/base/json.h"
+#include "lib/base/plain_text.h"
 #include "lib/sys/prog_info.h"
 #include "lib/sys/tracefs.h"
 #include "watch/program_lines.h"
@@ -235,6 +236,8 @@ static struct error *prog_dump(const struct action_args *args, size_t at)
 		TRY(code_jited(code, &dump.opts, &out));
 	else
 		TRY(code_xlated(code, &dump.opts, &out));
+	if (!args->json)
+		plain_since(&out, 0, true); /* lines of source are what was loaded with it */
 	return cmd_print(&out);
 }
 
@@ -252,13 +255,17 @@ struct tracelog {
 static struct error *show_log(void *ctx, uint32_t events)
 {
 	const struct tracelog *log = ctx;
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
 	bool closed = false;
 	char chunk[4096];
 	const ssize_t n = read(log->fd, chunk, sizeof(chunk));
 	const int code = errno;
 
-	if (n > 0)
-		TRY(cmd_write_out(chunk, (size_t)n, &closed));
+	if (n > 0) { /* whole lines */
+		strbuf_add(&text, chunk, (size_t)n);
+		plain_since(&text, 0, true);
+		TRY(cmd_write_out(strbuf_str(&text), text.len, &closed));
+	}
 	if (closed || !n)
 		loop_end(log->loop);
 	if (n >= 0 || code == EAGAIN || code == EINTR)

@@ -458,6 +458,114 @@ test_files_of_others_are_replaced() {
 	assert_equal "$(stat -c '%F %U %a' open/mine.data.*.dump)" 'regular file root 600'
 }
 
+# A process of nobody's whose file, threads, cgroup and perf map, and the file that it opens, have names
+# with escapes: with ESC, and with CSI in one character (U+009B).
+start_named() {
+	holder=
+	NAME=$'pbn\033[31m\302\2332J'
+	cat >work.c <<-'END'
+		#define _GNU_SOURCE
+		#include <fcntl.h>
+		#include <pthread.h>
+		#include <string.h>
+		#include <sys/prctl.h>
+		#include <sys/stat.h>
+		#include <unistd.h>
+		__attribute__((noinline)) int work(const char *path)
+		{
+			char none[8];
+			for (volatile int i = 0; i < 1000000; i++) ;
+			close(open(path, O_RDONLY));
+			return readlink(path, none, 0) + getppid();
+		}
+		static void *thread(void *path)
+		{
+			prctl(PR_SET_NAME, "t\033]2;X\a\n1");
+			for (;;) work(path);
+		}
+		int main(int argc, char **argv)
+		{
+			pthread_t t;
+			pthread_create(&t, NULL, thread, argv[1]);
+			for (;;) work(argv[1]);
+		}
+	END
+	gcc -g -O1 -pthread -o plain work.c
+	objcopy --redefine-sym "work=wo"$'\033[31m'"rk" plain "theirs/$NAME"
+	chown $NOBODY "theirs/$NAME"
+	cgroup=
+	if [ -w /sys/fs/cgroup/cgroup.procs ] && mkdir "/sys/fs/cgroup/$NAME" 2>/dev/null; then
+		cgroup=/sys/fs/cgroup/$NAME
+		(echo $BASHPID >"$cgroup/cgroup.procs" && exec setpriv --reuid $NOBODY --regid $NOBODY \
+			--clear-groups "theirs/$NAME" $'/none\033]0;x\007') &
+	else
+		setpriv --reuid $NOBODY --regid $NOBODY --clear-groups "theirs/$NAME" $'/none\033]0;x\007' &
+	fi
+	work=$!
+	trap end_named EXIT
+	soon grep -q pbn "/proc/$work/comm"
+	soon [ "$(ls "/proc/$work/task" | wc -l)" = 2 ]
+}
+
+end_named() {
+	kill -KILL $work $holder
+	wait $work $holder 2>/dev/null || :
+	[ -z "$cgroup" ] || soon rmdir "$cgroup"
+}
+
+# Every command that prints names.
+test_names_with_escapes() {
+	local options= command
+	needs
+	command -v objcopy >/dev/null || skip "objcopy is not installed"
+	make_folders
+	start_named
+	# root's: in the lists of objects by whom they are used
+	cp "$PERF_BPF" "holder"$'\033]2;h\a'
+	"./holder"$'\033]2;h\a' run -q syscount -p $work >/dev/null 2>&1 &
+	holder=$!
+	[ -z "$cgroup" ] || options="--all-cgroups"
+	root "$PERF_BPF" record -N -g $options -o mine.data -e task-clock -F 999 -e syscalls:sys_enter_openat \
+		-p $work -- $UNTIL_USED $work
+	root "$PERF_BPF" trace -o calls.data -e openat -p $work --max-events 20
+	kill -STOP $work # until it is needed
+	while read -r command; do
+		case $command in
+		*" -p $work "*) kill -CONT $work ;;
+		esac
+		# shellcheck disable=SC2086
+		root "$PERF_BPF" $command
+		assert_equal "$command: $status: $(tail -1 err)" "$command: 0: $(tail -1 err)"
+		[ -s out ] || [ -s err ] || fail "$command: it prints nothing"
+		grep -q '\\x1b\|\\33' out err || fail "$command: it shows no names: $(head -20 out err)" # strace has octal digits
+	done <<-END
+		script -i mine.data
+		script -i mine.data -F comm,tid,ip,sym,dso,trace,event${cgroup:+,cgroup}
+		script -i mine.data --show-task-events --show-mmap-events
+		script -i mine.data -F comm,ip,sym,srcline
+		report -i mine.data -s comm,dso,symbol,trace${cgroup:+,cgroup}
+		report -i mine.data --tasks
+		report -i mine.data --mmaps
+		report -i mine.data -g caller --hierarchy -s comm,dso,sym
+		annotate -i mine.data
+		diff -s comm,dso,symbol mine.data mine.data
+		trace -i calls.data
+		trace -s -i calls.data
+		trace --strace -i calls.data
+		prog list
+		map list
+		link list
+		btf list
+		trace -p $work -e openat --max-events 5
+		trace -p $work -e openat --strace -y --max-events 5
+		run profile -F 999 -p $work --folded -- $UNTIL_USED $work
+		run opensnoop -p $work --duration 200ms
+		run syscount -p $work --duration 200ms
+	END
+	root sh -c "$TOP" sh "$PERF_BPF" top --stdio -d 0.1 -e task-clock -p $work
+	grep -q '\\x1b' out || fail "top shows no names"
+}
+
 # The name of a process is anybody's choice; watch prints who loaded a program.
 test_who_loads_programs() {
 	needs

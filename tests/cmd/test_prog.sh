@@ -161,6 +161,25 @@ operations() {
 	sed -nE 's/^ *([0-9a-f]+):\s+([a-z]+).*/\1 \2/p' | sed -E 's/(mov|movz|movs)(abs|b|w|l|q|x)*$/mov/; s/[bwlq]$//'
 }
 
+# What was loaded with a program is anybody's text.
+test_lines_of_source_with_escapes() {
+	make_progs
+	printf '%s\n' '#include <linux/bpf.h>' '#include <bpf/bpf_helpers.h>' \
+		'SEC("socket") int pbt_escape(struct __sk_buff *skb)' '{' \
+		"	return skb->len; /* "$'\033]0;x\007'" */" '}' >escape.bpf.c
+	clang -g -O2 --target=bpf -I"$SRC/include" -I"$BUILD/include" \
+		-I"/usr/include/$(gcc -print-multiarch)" -c escape.bpf.c -o escape.bpf.o
+	bpftool prog loadall escape.bpf.o "$M"
+	for options in xlated "xlated linum" jited "xlated visual"; do
+		# shellcheck disable=SC2086
+		prog dump ${options% *} pinned "$M/pbt_escape" $([ "$options" = "${options% *}" ] || echo "${options#* }") >out
+		! LC_ALL=C grep $'[\001-\010\013-\037\177]' out || fail "$options: escapes"
+	done
+	prog dump xlated pinned "$M/pbt_escape" >out
+	assert_contains out '\x1b]0;x\x07'
+	prog dump xlated pinned "$M/pbt_escape" -j | python3 -c 'import json, sys; assert "\033]0;x\007" in repr(json.load(sys.stdin)).encode().decode("unicode_escape")'
+}
+
 test_machine_code_is_objdumps() {
 	make_progs
 	prog dump jited "$M/pbt_none" >ours 2>err || {
@@ -407,14 +426,15 @@ test_profile_tells_what_is_wrong() {
 }
 
 test_tracelog_shows_what_programs_print() {
-	local printed='pbt_getprio-[0-9]+ .*: (bpf_trace_printk: )?pbt_prog 4711'
-	hold_counting pbt_getprio
+	local printed='pbt\\x1b\[1m-[0-9]+ .*: (bpf_trace_printk: )?pbt_prog 4711' name=$'pbt\033[1m'
+	hold_counting "$name"
+	cp pbt_getprio "$name" # processes have the names that they choose
 	for i in $(seq 1000); do
 		if [ ! -e "/proc/${reader:-none}" ]; then # not yet, or another one had it
 			"$PERF_BPF" prog tracelog >log 2>log.err &
 			reader=$!
 		fi
-		./pbt_getprio 1
+		"./$name" 1
 		# the kernel learns the name when the process leaves its CPU, and prints <...> before
 		! grep -qE "$printed" log || break
 		sleep 0.05
