@@ -247,10 +247,10 @@ end_work() {
 # others KIND: what else is run while files of that kind are planted; in make check-all, all of it is.
 others() {
 	case ${PLANT_ALL:+all}$1 in
-	all*) echo top diff script--perfetto script--firefox report--html report--pprof ;;
-	fifo) echo top ;;
-	device) echo script--firefox ;;
-	sparse) echo report--html ;;
+	all*) echo top diff off-cpu threads run-dwarf script--perfetto script--firefox report--html report--pprof ;;
+	fifo) echo top off-cpu ;;
+	device) echo script--firefox threads ;;
+	sparse) echo report--html run-dwarf ;;
 	large) echo diff report--pprof ;;
 	*) echo script--perfetto ;;
 	esac
@@ -273,6 +273,13 @@ test_mapped_files_and_perf_maps() {
 	root "$PERF_BPF" script -i mine.data -F ip,sym,dso
 	assert_contains out 'their_jit \x1b[31m'
 	assert_contains out "$PWD/theirs/mapped"
+	# a perf map of root's that nobody may read, by a link in the place of theirs
+	printf '%s 1000 hidden words\n' "$(cat jit)" >kept/secret
+	state_of_kept >kept.before
+	plant link "$map"
+	root "$PERF_BPF" script -i mine.data -F ip,sym,dso
+	root "$PERF_BPF" run profile -F 999 -p $work --folded --duration 50ms
+	! grep -q their_jit out || fail "link: it has symbols"
 	mv theirs/prog prog
 	for kind in fifo device sparse large noise; do
 		plant $kind "$map"
@@ -294,6 +301,9 @@ test_mapped_files_and_perf_maps() {
 			case $other in
 			top) root sh -c "$TOP" sh "$PERF_BPF" top --stdio -d 0.1 -e task-clock -p $work ;;
 			diff) root "$PERF_BPF" diff mine.data mine.data ;;
+			off-cpu) root "$PERF_BPF" record -q -N --off-cpu -o other.data -e task-clock -p $work -- true ;;
+			threads) root "$PERF_BPF" record -q --threads -o other.dir -e task-clock -p $work -- true ;;
+			run-dwarf) root "$PERF_BPF" run profile -F 999 -p $work --call-graph dwarf --folded --duration 50ms ;;
 			*) root "$PERF_BPF" ${other%--*} -i mine.data --${other#*--} exported ;;
 			esac
 			assert_equal "$kind: $other: $status" "$kind: $other: 0"
@@ -326,6 +336,27 @@ test_lines_of_recorded_programs() {
 }
 
 # In make check, each recording is read by one of the others.
+# A FIFO of another user, whose open would wait for a writer: only with -f.
+test_recordings_that_are_fifos() {
+	local command
+	needs
+	make_folders
+	plant fifo "$PWD/theirs/perf.data"
+	for command in "script -i" "report -i" "report --header-only -i" "annotate -i" "trace -i" \
+		"script --firefox exported -i" "script -g new.py -i" "diff theirs/perf.data"; do
+		# shellcheck disable=SC2086
+		root "$PERF_BPF" $command theirs/perf.data
+		assert_equal "$command: $status" "$command: 1"
+		assert_contains err 'FIFO that belongs to neither you nor root'
+	done
+	cd theirs # by its name alone
+	status=0
+	timeout 60 "$PERF_BPF" report >../out 2>../err || status=$?
+	cd ..
+	assert_equal "report: $status" "report: 1"
+	assert_contains err 'FIFO that belongs to neither you nor root'
+}
+
 test_recordings() {
 	local kind file other at many n=0 others=(
 		"annotate -f -i theirs/perf.data"
