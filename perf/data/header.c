@@ -18,7 +18,8 @@
 #include "perf/data/internal.h"
 #include "perf/event/event.h"
 
-#define ATTR_SIZE_MIN 64 /* PERF_ATTR_SIZE_VER0 */
+#define ATTR_SIZE_MIN 64	/* PERF_ATTR_SIZE_VER0 */
+#define IDS_MAX	      (4 << 20) /* of all events */
 
 bool data_is_perf_data(const void *bytes, size_t size)
 {
@@ -166,8 +167,12 @@ static bool get_section(struct cursor *c, struct data_section *s)
 	return cursor_u64(c, &s->offset) && cursor_u64(c, &s->size);
 }
 
+/*
+ * room: how many ids there may still be. Those of a hole cost a file nothing, and events may share
+ * theirs. Each file descriptor of a recorder has one.
+ */
 static struct error *decode_ids(const struct cursor *file, const struct data_section *section,
-				struct data_event *ev)
+				struct data_event *ev, size_t *room)
 {
 	struct cursor c;
 
@@ -179,6 +184,9 @@ static struct error *decode_ids(const struct cursor *file, const struct data_sec
 				    " bytes at 0x%" PRIx64,
 				    ev->name ? ev->name : "", section->size, section->offset);
 	size_t n = (size_t)(section->size / 8);
+	if (n > *room)
+		return cursor_error(file, "the events have more than %d ids", IDS_MAX);
+	*room -= n;
 	ev->ids = calloc(n, sizeof(*ev->ids));
 	if (!ev->ids)
 		return error_nomem();
@@ -193,6 +201,7 @@ static struct error *decode_attrs(const struct cursor *file, const struct data_s
 				  uint64_t attr_size, struct data_header *h)
 {
 	struct cursor attrs, c;
+	size_t room = IDS_MAX;
 
 	if (attr_size < ATTR_SIZE_MIN + sizeof(struct data_section) || attr_size > section->size)
 		return cursor_error(file,
@@ -216,7 +225,7 @@ static struct error *decode_attrs(const struct cursor *file, const struct data_s
 		if (!ev)
 			return error_nomem();
 		ev->attr = attr;
-		TRY(decode_ids(file, &ids, ev));
+		TRY(decode_ids(file, &ids, ev, &room));
 	}
 	return NULL;
 }

@@ -163,6 +163,33 @@ static void an_endless_stream_of_something_else_is_told(void **state)
 	error_free(err);
 }
 
+/* 60 GB of ids in a hole, and two events whose ids are the same bytes: there is no memory for all.
+ */
+static void events_have_a_limit_of_ids(void **state)
+{
+	static const uint64_t sizes[][2] = {{(uint64_t)60 << 30, 8},
+					    {(uint64_t)20 << 20, (uint64_t)20 << 20}};
+
+	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
+		struct image im = {0};
+		struct seen seen = seen_new();
+
+		image_file(&im, fill_simple);
+		/* the sections behind the two attrs */
+		image_patch_u64(&im, 120 + 64 + 8, sizes[i][0]);
+		image_patch_u64(&im, 120 + 80 + 64 + 8, sizes[i][1]);
+		struct memfile f = memfile_new(im.sb.str, im.sb.len);
+		assert_int_equal(ftruncate(f.fd, (off_t)64 << 30), 0);
+		struct error *err = read_path(f.path, &seen);
+		assert_non_null(err);
+		assert_non_null(strstr(err->msg, "more than 4194304 ids"));
+		error_free(err);
+		close(f.fd);
+		seen_deinit(&seen);
+		strbuf_deinit(&im.sb);
+	}
+}
+
 /* ---- through a pipe ---- */
 
 /* Writes the image to a pipe, and zeros after it: as many, or with UINT64_MAX until nobody reads.
@@ -291,6 +318,7 @@ int main(void)
 		cmocka_unit_test(a_file_cut_in_its_data_gives_what_is_there),
 		cmocka_unit_test(what_is_no_perf_data_is_told),
 		cmocka_unit_test(an_endless_stream_of_something_else_is_told),
+		cmocka_unit_test(events_have_a_limit_of_ids),
 		cmocka_unit_test(a_file_in_a_pipe_has_a_limit),
 		cmocka_unit_test(what_follows_a_record_in_a_pipe_has_a_limit),
 	};
