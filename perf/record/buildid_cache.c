@@ -29,6 +29,7 @@
 #include "lib/base/cleanup.h"
 #include "lib/base/strbuf.h"
 #include "lib/sys/open_file.h"
+#include "lib/sys/open_in_root.h"
 
 #define FILE_MAX (1ull << 30) /* larger files are not copied */
 
@@ -157,6 +158,13 @@ static struct error *copy_text(int from, int to, bool *named)
 	}
 }
 
+/* Holes cost another user nothing, and would fill our disk. */
+static bool is_hole_of_others(const struct stat *st)
+{
+	return !user_is_trusted(st->st_uid) &&
+	       (uint64_t)st->st_blocks * 512 < (uint64_t)st->st_size / 16;
+}
+
 static struct error *copy_file(int from, int to)
 {
 	off_t at = 0;
@@ -167,6 +175,9 @@ static struct error *copy_file(int from, int to)
 		return error_errno(errno, "cannot be read");
 	if ((uint64_t)st.st_size > FILE_MAX)
 		return error_new(EFBIG, "is larger than %llu MB", FILE_MAX >> 20);
+	if (is_hole_of_others(&st))
+		return error_new(EFBIG, "is mostly a hole, and belongs to user %u",
+				 (unsigned)st.st_uid);
 	while (at < st.st_size) {
 		const ssize_t n =
 			copy_file_range(from, &at, to, NULL, (size_t)(st.st_size - at), 0);

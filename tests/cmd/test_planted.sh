@@ -289,7 +289,7 @@ test_mapped_files_and_perf_maps() {
 		assert_equal "$kind: run: $status" "$kind: run: 0"
 		root "$PERF_BPF" trace -p $work -e getppid --call-graph dwarf --max-events 1
 		assert_equal "$kind: trace: $status" "$kind: trace: 0"
-		root "$PERF_BPF" record -q -N -o other.data -e task-clock -p $work -- true
+		root "$PERF_BPF" record -q -o other.data -e task-clock -p $work -- true
 		assert_equal "$kind: record: $status" "$kind: record: 0"
 		root "$PERF_BPF" script -i mine.data -F ip,sym,dso
 		assert_equal "$kind: script: $status" "$kind: script: 0"

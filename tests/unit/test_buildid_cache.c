@@ -118,6 +118,27 @@ static void a_copy_is_found_by_its_build_id(void **state)
 	buildid_cache_close(&c);
 }
 
+static void large_and_sparse_files_are_not_copied(void **state)
+{
+	struct buildid_cache c = {.fd = -1};
+
+	assert_null(buildid_cache_open("cache", &c));
+	put("file", "text");
+	assert_int_equal(truncate("file", ((off_t)1 << 30) + 1), 0);
+	assert_int_equal(add(&c, "/usr/lib/libx.so"), EFBIG);
+	assert_int_equal(access("cache/usr/lib/libx.so/" HEX "/elf", F_OK), -1);
+	assert_int_equal(truncate("file", (off_t)1 << 20), 0);
+	if (geteuid()) {
+		print_message("giving a file to another user takes root\n");
+	} else {
+		assert_int_equal(chown("file", 4242, 4242), 0);
+		assert_int_equal(add(&c, "/usr/lib/libx.so"), EFBIG);
+		assert_int_equal(chown("file", 0, 0), 0);
+	}
+	assert_int_equal(add(&c, "/usr/lib/libx.so"), 0);
+	buildid_cache_close(&c);
+}
+
 static void nothing_is_written_elsewhere(void **state)
 {
 	struct buildid_cache c = {.fd = -1};
@@ -197,6 +218,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_copy_is_found_by_its_build_id, setup, teardown),
+		cmocka_unit_test_setup_teardown(large_and_sparse_files_are_not_copied, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(nothing_is_written_elsewhere, setup, teardown),
 		cmocka_unit_test_setup_teardown(directories_of_others_are_left_alone, setup,
 						teardown),
