@@ -88,7 +88,7 @@ enum ledger_kind {
 	LEDGER_FILTERED = 7,	    /* count: how many BPF programs of others filtered the event */
 	LEDGER_CPU_OFFLINE = 8,	    /* count: ns for which the CPU of this id was not recorded */
 	LEDGER_OVERWRITTEN = 9,	    /* count: bytes of records that newer ones have replaced */
-	LEDGER_PIPE = 10, /* no loss; count 0: a recording in a pipe begins; 1: it is whole */
+	LEDGER_PIPE = 10,	    /* count: a recording in a pipe begins (0), ends (1) */
 };
 struct record_ledger {
 	uint32_t kind;	  /* enum ledger_kind */
