@@ -489,6 +489,30 @@ test_files_of_others_are_replaced() {
 	assert_equal "$(stat -c '%F %U %a' open/mine.data.*.dump)" 'regular file root 600'
 }
 
+# What a user without privileges writes is for whom the user's umask says; a file that is there keeps its
+# mode.
+test_own_files_have_the_mode_of_the_umask() {
+	local option binary
+	needs
+	make_folders
+	"$PERF_BPF" record -q -o theirs/mine.data -e task-clock -- sh -c :
+	chown $NOBODY theirs/mine.data
+	exec {binary}<"$PERF_BPF" # its folder may be closed to others
+	as_nobody "/proc/self/fd/$binary" --version >/dev/null 2>&1 || skip "other users cannot run $PERF_BPF"
+	cd theirs
+	for option in "report --html" "report --pprof" "script --perfetto" "script --firefox" "script -g"; do
+		as_nobody sh -c "umask 027; exec \"\$@\"" sh "/proc/self/fd/$binary" ${option% *} -i mine.data ${option#* } new.py >out 2>err ||
+			fail "$option: $(cat err)"
+		assert_equal "$option: $(stat -c '%U %a' new.py)" "$option: nobody 640"
+		[ "$option" = "script -g" ] || {
+			chmod 604 new.py
+			as_nobody "/proc/self/fd/$binary" ${option% *} -i mine.data ${option#* } new.py >out 2>err || fail "$option: $(cat err)"
+			assert_equal "$option: $(stat -c '%a' new.py)" "$option: 604"
+		}
+		rm new.py
+	done
+}
+
 # A process of nobody's whose file, threads, cgroup and perf map, and the file that it opens, have names
 # with escapes: with ESC, and with CSI in one character (U+009B).
 start_named() {
