@@ -421,7 +421,9 @@ static const char *keys_of(const struct browser *b, enum browser_mode screen)
 		return "h help  Enter follow  Tab hottest  s source  / search  q back";
 	default:
 		if (b->opts.opens_code)
-			return "h help  Enter code  m menu  / filter  q quit";
+			return browser_has_more(b) ? "h help  Enter code  m menu  Right scroll  / "
+						     "filter  q quit"
+						   : "h help  Enter code  m menu  / filter  q quit";
 		if (browser_has_more(b))
 			return "h help  Enter open or menu  Right scroll  a annotate  / filter  "
 			       "q quit";

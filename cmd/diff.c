@@ -245,6 +245,18 @@ static struct error *print_results(struct diff *o, const struct results *results
 	return err == SESSION_STOP ? NULL : err;
 }
 
+/* Events without samples, which have a head in the text as in perf, are no part of a page. */
+static void leave_out_empty(struct results *results)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < results->n; i++)
+		if (results->v[i].kind != RESULT_TABLE || results->v[i].table.n_rows)
+			results->v[n++] = results->v[i];
+	if (n)
+		results->n = n;
+}
+
 static struct error *compare(struct diff *o, struct recorded *all)
 {
 	_cleanup_results_ struct results results = {0};
@@ -264,6 +276,8 @@ static struct error *compare(struct diff *o, struct recorded *all)
 		err = print_results(o, &results);
 	if (!err && o->export.html)
 		err = diff_stacks(&o->changes, o->files, &results);
+	if (!err && o->export.html)
+		leave_out_empty(&results);
 	if (!err && o->export.html)
 		err = export_recording(&o->export, &all[o->n - 1].r, &results);
 	return error_either(err, damage);

@@ -359,6 +359,7 @@ static void value_column(struct results_maker *m, const struct differ *d, size_t
 		.style = style,
 		.width = width,
 		.fixed = true,
+		.unit = style == COLUMN_PERCENT || style == COLUMN_CHANGE ? "%" : NULL,
 	};
 }
 

@@ -42,6 +42,10 @@ test_compared_stacks() {
 		assert counts == [{"grows": 10, "shrinks": 30, "same": 40, "gone</script><b>": 20},
 		                  {"grows": 40, "shrinks": 20, "same": 40}], counts
 		assert stacks["title"] == "new.data against old.data", stacks
+		# shares, whatever the event counts
+		table, = [r for r in json.loads(data)["results"] if r["kind"] == "table"]
+		units = {c["name"]: c.get("unit") for c in table["columns"]}
+		assert units["baseline"] == units["delta"] == "%", units
 	END
 	"$PERF_BPF" diff --json old.data new.data >without
 	"$PERF_BPF" diff --json --html page.html old.data new.data >with
@@ -51,6 +55,25 @@ test_compared_stacks() {
 	[ -z "${SANITIZED:-}" ] || return 0 # the browser, as above
 	python3 "$SRC/tests/cmd/compared_browser.py" "$PWD" >out
 	! grep -q ^SKIP out || skip "$(sed 's/^SKIP //' out)"
+}
+
+# The event that record adds for itself has no samples, and so no place on the page.
+test_compared_without_empty_events() {
+	[ "$(id -u)" = 0 ] || skip "needs root"
+	local i
+	for i in 1 2; do
+		"$PERF_BPF" record -q -a -e cpu-clock -c 100000 -o $i.data seq 300000 >numbers
+	done
+	"$PERF_BPF" script -i 1.data --header-only >out
+	grep -q 'dummy' out || skip "there is no such event"
+	"$PERF_BPF" diff --html page.html 1.data 2.data >got
+	python3 - <<-'END'
+		import json, re
+		page = open("page.html").read()
+		data, = re.findall(r'<script type="application/json" id="data">(.*?)</script>', page, re.S)
+		names = [r.get("event", r.get("title")) for r in json.loads(data)["results"]]
+		assert names[0] == "cpu-clock" and not [n for n in names if "dummy" in n], names
+	END
 }
 
 test_run_writes_a_page() {

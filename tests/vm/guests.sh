@@ -59,7 +59,9 @@ make_initramfs() {
 	bpf objects.bpf.c objects.bpf.o
 	bpf hz.bpf.c hz.bpf.o
 	bpf prog.bpf.c prog.bpf.o
+	bpf names.bpf.c names.bpf.o
 	bpf prog.bpf.c missed.bpf.o -DMISSED
+	objects+=("names.bpf.o=tests/names.o" "$BUILD/tests/cmd/attached=bin/attached")
 	objects+=("prog.bpf.o=tests/prog.o" "missed.bpf.o=tests/missed.o")
 	objects+=("usdt.bpf.o=tests/usdt.bpf.o" "usdt_filter.bpf.o=tests/usdt_filter.bpf.o"
 		"instances.bpf.o=tests/instances.bpf.o" "objects.bpf.o=tests/objects.o" "hz.bpf.o=tests/hz.o"
