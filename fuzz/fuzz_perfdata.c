@@ -2,6 +2,8 @@
 /*
  * Reads the input as a recording, through a session with every callback, in
  * the file form and in the pipe form, and looks at all that comes out of it.
+ * The file form is read again in small pieces, which records cross: the same
+ * must come out.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -10,9 +12,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "perf/session/internal.h"
 #include "perf/session/session.h"
 
 static volatile uint64_t sink;
+static uint64_t n_samples;
 
 static void look_at_string(const char *s)
 {
@@ -47,6 +51,7 @@ static struct error *on_sample(struct session_tool *tool, struct session *s,
 			       const struct record *rec, const struct sample *sample,
 			       const struct session_event *event, struct thread *thread)
 {
+	n_samples++;
 	look_at_string(event->name);
 	look_at_string(thread->comm);
 	look_at_map(s, thread, sample->cpumode, sample->ip);
@@ -169,7 +174,8 @@ static void look_at_header(struct session *s)
 		look_at_string(session_event(s, i)->name);
 }
 
-static void read_it(const char *path, bool unordered)
+/* In pieces of so many bytes; 0: as always. How many samples it has, and whether it failed. */
+static uint64_t read_it(const char *path, bool unordered, size_t piece)
 {
 	struct session_tool tool = {
 		.unordered = unordered,
@@ -185,14 +191,18 @@ static void read_it(const char *path, bool unordered)
 	struct session *s = NULL;
 	struct error *err = session_open(path, NULL, &s);
 
+	n_samples = 0;
 	if (!err) {
+		s->input.pieces.size = piece;
 		err = session_process(s, &tool);
 		look_at_header(s);
 	}
 	if (err && !err->where && err->code != ENOMEM)
 		abort(); /* an error names its place */
+	const uint64_t result = n_samples << 1 | !!err;
 	error_free(err);
 	session_free(s);
+	return result;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -205,7 +215,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (fd < 0 || write(fd, data, size) != (ssize_t)size)
 		abort();
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	read_it(path, size & 1);
+	const uint64_t whole = read_it(path, size & 1, 0);
+	if (size && read_it(path, size & 1, (size_t)64 << data[size / 2] % 8) != whole)
+		abort();
 	close(fd);
 	/* The same through a pipe, as far as a pipe holds it without a writer. */
 	if (size > 16 && !memcmp(data + 8, "\x10\0\0\0\0\0\0\0", 8) && size <= 65536) {
@@ -213,7 +225,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			abort();
 		close(ends[1]);
 		snprintf(path, sizeof(path), "/proc/self/fd/%d", ends[0]);
-		read_it(path, false);
+		read_it(path, false, 0);
 		close(ends[0]);
 	}
 	return 0;
