@@ -57,6 +57,7 @@
 #include "lib/base/vec.h"
 #include "lib/sys/open_file.h"
 #include "lib/sys/write_stream.h"
+#include "perf/data/earlier.h"
 #include "perf/data/features.h"
 #include "perf/data/internal.h"
 #include "perf/event/encode.h"
@@ -195,29 +196,12 @@ static struct error *write_header(struct data_writer *w, const void *from, size_
 
 /* ---- open, events, features ---- */
 
-/* An earlier recording stays as PATH.old; what is empty does not. */
-static struct error *keep_old(const char *path, struct output_path *out)
-{
-	char old[sizeof(out->name) + 8];
-	struct stat st;
-
-	if (!out->exists || out->is_special ||
-	    fstatat(out->dir_fd, out->name, &st, AT_SYMLINK_NOFOLLOW) || !st.st_size)
-		return NULL;
-	snprintf(old, sizeof(old), "%s.old", out->name);
-	if (renameat(out->dir_fd, out->name, out->dir_fd, old))
-		return error_at(error_errno(errno, "cannot rename the earlier recording"), "%s",
-				path);
-	out->exists = false;
-	return NULL;
-}
-
 static struct error *open_output(const char *path, int *fd)
 {
 	_cleanup_output_path_ struct output_path out = {.dir_fd = -1};
 
-	TRY(output_find(path, &out));
-	TRY(keep_old(path, &out));
+	TRY(output_find_dir(path, &out));
+	TRY(error_at(earlier_recording_keep(&out), "%s", path));
 	/* not for reading: who holds a FIFO open for that never sees that its reader has gone */
 	if (out.is_special)
 		return error_prefix(open_stream(out.dir_fd, out.name, out.is_magic ? 0 : O_NOFOLLOW,

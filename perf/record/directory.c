@@ -5,11 +5,8 @@
  * privileges are dropped, since no file can be created after that. A ring that comes later, of a
  * CPU that was offline, goes to data.
  *
- * An earlier recording stays as PATH.old, as that of a single file does. A directory of that name
- * is removed if it has nothing but files of a recording.
+ * An earlier recording stays as PATH.old, as that of a single file does: perf/data/earlier.h.
  */
-#include <ctype.h>
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -17,6 +14,7 @@
 #include <unistd.h>
 
 #include "lib/sys/open_file.h"
+#include "perf/data/earlier.h"
 #include "perf/record/internal.h"
 
 #define DIR_VERSION 1
@@ -24,64 +22,6 @@
 static struct error *cannot(const struct recording *rec, const char *what)
 {
 	return error_at(error_errno(errno, "%s", what), "%s", rec->opts.output);
-}
-
-static bool is_ours(const char *name)
-{
-	const size_t n = strlen("data.");
-
-	return !strcmp(name, "data") || (!strncmp(name, "data.", n) && name[n] &&
-					 strspn(name + n, "0123456789") == strlen(name + n));
-}
-
-/* Nothing is removed if there is anything else in it. */
-static struct error *remove_old(const struct recording *rec, int dir_fd, const char *name)
-{
-	const int fd = openat(dir_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-	const struct dirent *entry;
-	bool others = false;
-
-	if (!dir) {
-		if (fd >= 0)
-			close(fd);
-		/* it is a file, which a directory cannot replace */
-		return unlinkat(dir_fd, name, 0) && errno != ENOENT
-			       ? cannot(rec, "cannot remove the recording before the last one")
-			       : NULL;
-	}
-	while ((entry = readdir(dir)))
-		others |= strcmp(entry->d_name, ".") && strcmp(entry->d_name, "..") &&
-			  !is_ours(entry->d_name);
-	rewinddir(dir);
-	while (!others && (entry = readdir(dir)))
-		if (is_ours(entry->d_name))
-			unlinkat(fd, entry->d_name, 0);
-	closedir(dir);
-	if (others)
-		return error_hint(error_at(error_new(ENOTEMPTY,
-						     "'%s' has other files than those of "
-						     "a recording",
-						     name),
-					   "%s", rec->opts.output),
-				  "remove it");
-	return unlinkat(dir_fd, name, AT_REMOVEDIR)
-		       ? cannot(rec, "cannot remove the recording before the last one")
-		       : NULL;
-}
-
-static struct error *keep_old(const struct recording *rec, const struct output_path *out)
-{
-	_cleanup_free_ char *old = text_format("%s.old", out->name);
-
-	if (!old)
-		return error_nomem();
-	if (!out->exists)
-		return NULL;
-	TRY(remove_old(rec, out->dir_fd, old));
-	return renameat(out->dir_fd, out->name, out->dir_fd, old)
-		       ? cannot(rec, "cannot rename the earlier recording")
-		       : NULL;
 }
 
 static struct error *create(const struct recording *rec, int *dir)
@@ -93,7 +33,7 @@ static struct error *create(const struct recording *rec, int *dir)
 	TRY(output_find_dir(rec->opts.output, &out));
 	if (out.is_special)
 		return error_usage("--threads: '%s' is not a file or directory", rec->opts.output);
-	TRY(keep_old(rec, &out));
+	TRY(error_at(earlier_recording_keep(&out), "%s", rec->opts.output));
 	if (mkdirat(out.dir_fd, out.name, 0700))
 		return cannot(rec, "cannot create the directory");
 	*dir = openat(out.dir_fd, out.name, O_PATH | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);

@@ -188,6 +188,31 @@ test_own_of_earlier() {
 	assert_own 300
 }
 
+# A file in the place of a directory, and of the one before; and a directory in that of files.
+test_own_of_earlier_and_files() {
+	local i
+	need
+	record cpu -- ./pbt_numbers 100
+	record cpu -- ./pbt_numbers 200
+	for i in 300 400; do
+		expect_status 0 "$PERF_BPF" record -q -e $EVENT -o t.dir -- ./pbt_numbers $i
+	done
+	[ -f t.dir ] && [ -f t.dir.old ] || fail "$(ls -ld t.dir t.dir.old)"
+	assert_numbers "$PERF_BPF" t.dir.old 300
+	assert_numbers "$PERF_BPF" t.dir 400
+	record cpu -- ./pbt_numbers 500
+	assert_numbers "$PERF_BPF" t.dir.old 400
+	assert_own 500
+	# a directory that is not a recording stays
+	mkdir other
+	touch other/mine
+	for i in --threads --no-threads; do
+		expect_status 1 "$PERF_BPF" record ${i#--no-threads} -e $EVENT -o other -- touch ran
+		assert_contains err "other: 'other' has other files than those of a recording"
+	done
+	[ ! -e ran ] && [ -e other/mine ] || fail "something was recorded, or removed"
+}
+
 # One error, and what fits can be read.
 test_own_disk_is_full() {
 	local n
