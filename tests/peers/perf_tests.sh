@@ -39,7 +39,8 @@ perf_test() {
 		"test -vv -F Symbols ")
 			# it looks for the workloads' functions in what this prints
 			exec nm "$PWD/workload" ;;
-		"test -w noploop "* | "test -w thloop "* | "test -w inlineloop "*)
+		"test -w noploop "* | "test -w thloop "* | "test -w inlineloop "* | \
+			"test -w brstack "*)
 			shift 2
 			exec "$PWD/workload" "\$@" ;;
 		esac

@@ -5,6 +5,7 @@
  *
  *	noploop [SECONDS]
  *	thloop [SECONDS [THREADS]]	main() and thfunc() of the other threads call test_loop()
+ *	brstack [CALLS]			brstack() calls two functions in turn, 20 million times
  *	inlineloop [SECONDS]		lines 20 to 29 are inlined into a function with lines 30 to
  *39
  */
@@ -72,6 +73,25 @@ static void thloop(int n)
 	free(threads);
 }
 
+NOINLINE static void even(int n)
+{
+	sink += n;
+}
+
+NOINLINE static void odd(int n)
+{
+	sink -= n;
+}
+
+NOINLINE static void brstack(long calls)
+{
+	for (long i = 0; i < calls; i++)
+		if (i & 1)
+			odd((int)i);
+		else
+			even((int)i);
+}
+
 #line 20 "inlineloop.c"
 static INLINE void leaf(int n)
 {
@@ -99,11 +119,14 @@ int main(int argc, char **argv)
 		return 2;
 	snprintf(name, sizeof(name), "perf-%s", argv[1]);
 	prctl(PR_SET_NAME, name); /* as perf's */
-	end_after(argc > 2 ? strtod(argv[2], NULL) : 1);
+	if (strcmp(argv[1], "brstack"))
+		end_after(argc > 2 ? strtod(argv[2], NULL) : 1);
 	if (!strcmp(argv[1], "noploop"))
 		noploop();
 	else if (!strcmp(argv[1], "thloop"))
 		thloop(argc > 3 ? atoi(argv[3]) : 2);
+	else if (!strcmp(argv[1], "brstack"))
+		brstack(argc > 2 ? atol(argv[2]) : 20000000);
 	else if (!strcmp(argv[1], "inlineloop"))
 		parent(3);
 	else

@@ -24,6 +24,8 @@ test_sideband() { run record_sideband; }
 test_off_cpu() { run record_offcpu; }
 test_inlined_functions() { run addr2line_inlines; }
 
+test_record() { run record; }
+test_filters_of_samples() { run record_bpf_filter; }
 test_script() { run script; }
 test_python_scripts() { run script_python; }
 test_scripts_by_name() { run test_task_analyzer; }
@@ -40,6 +42,24 @@ test_data_converter() {
 }
 # The others compare what is printed while recording, where perf's name stands.
 test_options_of_report() { perf_test perftool-testsuite_report report; }
+
+# All tests that this perf has are in the list; those that pass, and no others, are among the tests here.
+test_all_tests_are_listed() {
+	local perf tests
+	perf=$("$SRC/tests/vm/fetch-perf" sid) || skip "$perf"
+	tests=${perf%/*}/usr/lib/perf-core/tests/shell
+	[ -d "$tests" ] || skip "this perf comes without its tests"
+	(cd "$tests" && { ls -- *.sh | sed 's/\.sh$//'; ls -d coresight; }) | sort >theirs
+	sed '/^#/d' "$SRC/tests/peers/perf_shell_tests.txt" >list
+	awk '$2 != "passes" && !($2 == "no:" && NF > 2)' list >odd
+	[ ! -s odd ] || fail "neither passes nor has a reason: $(cat odd)"
+	cut -d ' ' -f 1 list | sort >ours
+	diff theirs ours >missing || fail "the list differs: $(tr '\n' ' ' <missing)"
+	grep -hoE '\b(run|perf_test) [a-z][a-z0-9_+-]*' \
+		"$SRC"/tests/peers/test_perf_{recordings,trace}.sh | cut -d ' ' -f 2 | sort -u >run
+	sed -n 's/ passes$//p' list | sort >passes
+	diff passes run >missing || fail "run, and in the list as passing: $(tr '\n' ' ' <missing)"
+}
 
 # Of a pipe, perf inject of 7.2 makes a file whose events are over the table of build ids.
 test_a_file_that_perf_injected() {
