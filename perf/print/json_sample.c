@@ -177,6 +177,10 @@ void print_sample_json(struct script_printer *p, const struct record *rec,
 		jw_i64(&w, "cpu", sample->cpu);
 	if (fields & FIELD_TIME && has & PERF_SAMPLE_TIME)
 		jw_u64(&w, "time", sample->time);
+	const struct data_header *header = session_header(opts->session);
+	if (p->choice.type[type].fields & FIELD_TOD && has & PERF_SAMPLE_TIME &&
+	    header->clock_wall_ns)
+		jw_u64(&w, "tod", header->clock_wall_ns + (sample->time - header->clock_ns));
 	if (fields & FIELD_PERIOD)
 		jw_u64(&w, "period", sample->period);
 	if (fields & FIELD_ADDR && has & PERF_SAMPLE_ADDR)

@@ -3,6 +3,8 @@
 #ifndef PB_PERF_PRINT_PRINTER_H
 #define PB_PERF_PRINT_PRINTER_H
 
+#include <time.h>
+
 #include "perf/print/frame_cache.h"
 #include "perf/print/print.h"
 #include "perf/print/probed.h"
@@ -32,6 +34,8 @@ struct script_printer {
 	const char *name; /* of the event of the last line; NULL: none yet */
 	struct strbuf name_text;
 	uint64_t base_time; /* of opts.time_base; 0: none yet */
+	time_t day_second;  /* of day_text, "2026-11-28 10:20:03"; that of the epoch: none yet */
+	char day_text[32];
 	size_t data_src_width;
 	struct sample_code *code; /* what sample_code.c keeps; NULL: no field of code is chosen */
 	struct frame_cache frames;

@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "lib/base/digits.h"
 #include "lib/base/plain_text.h"
@@ -56,6 +57,7 @@ static const struct {
 	{FIELD_TID, PERF_SAMPLE_TID, "thread"},
 	{FIELD_PID, PERF_SAMPLE_TID, "process"},
 	{FIELD_TIME, PERF_SAMPLE_TIME, "time"},
+	{FIELD_TOD, PERF_SAMPLE_TIME, "time"},
 	{FIELD_CPU, PERF_SAMPLE_CPU, "cpu"},
 	{FIELD_IREGS, PERF_SAMPLE_REGS_INTR, "registers"},
 	{FIELD_UREGS, PERF_SAMPLE_REGS_USER, "user registers"},
@@ -100,6 +102,12 @@ static struct error *check_event(struct script_printer *p, const struct session_
 		}
 		*fields &= ~needs[i].fields;
 	}
+	const struct data_header *header = session_header(p->opts.session);
+	if (*fields & FIELD_TOD && !header->pipe && !header->clock_wall_ns)
+		return error_hint(error_new(EINVAL,
+					    "field 'tod' needs the clock's time of day, which "
+					    "the recording does not have"),
+				  "record with -k, for example -k monotonic");
 	if (p->json)
 		return NULL;
 	if (*fields & FIELD_SYM && !(ev->attr.sample_type & (PERF_SAMPLE_IP | PERF_SAMPLE_ADDR)))
@@ -369,6 +377,31 @@ static uint64_t shown_time(struct script_printer *p, uint64_t time)
 	return base ? time - base : 0;
 }
 
+/* "2026-11-28 10:20:03.872508", in the local time zone. */
+static void add_day(struct script_printer *p, uint64_t time, struct strbuf *out)
+{
+	const struct data_header *header = session_header(p->opts.session);
+	const uint64_t ns = header->clock_wall_ns + (time - header->clock_ns);
+	const time_t second = (time_t)(ns / 1000000000);
+	struct tm day;
+
+	if (!header->clock_wall_ns) { /* a pipe may say it too late */
+		strbuf_adds(out, "disabled");
+		return;
+	}
+	if (second != p->day_second) {
+		if (!localtime_r(&second, &day) ||
+		    !strftime(p->day_text, sizeof(p->day_text), "%F %H:%M:%S", &day))
+			p->day_text[0] = 0;
+		p->day_second = second;
+	}
+	strbuf_adds(out, p->day_text);
+	if (p->opts.ns)
+		strbuf_addf(out, ".%09u", (unsigned)(ns % 1000000000));
+	else
+		strbuf_addf(out, ".%06u", (unsigned)(ns % 1000000000 / 1000));
+}
+
 static void add_misc(struct strbuf *out, uint32_t type, uint16_t misc)
 {
 	size_t start = out->len;
@@ -476,6 +509,10 @@ void print_start(struct script_printer *p, const struct session_event *event, ui
 	strbuf_cut(out, (size_t)(to - out->str));
 	if (fields & FIELD_MISC)
 		add_misc(out, type, sample->misc);
+	if (fields & FIELD_TOD) {
+		add_day(p, sample->time, out);
+		strbuf_addch(out, ' ');
+	}
 	if (!(fields & FIELD_TIME) || !strbuf_reserve(out, ROOM))
 		return;
 	const uint64_t time =

@@ -21,6 +21,7 @@ static const struct {
 	{"tid", FIELD_TID},
 	{"pid", FIELD_PID},
 	{"time", FIELD_TIME},
+	{"tod", FIELD_TOD},
 	{"cpu", FIELD_CPU},
 	{"event", FIELD_EVENT},
 	{"trace", FIELD_TRACE},
@@ -63,7 +64,7 @@ static const struct {
 
 /* Fields of perf script that need what perf-bpf does not record. */
 static const char *const foreign[] = {
-	"callindent", "synth", "metric", "tod", "machine_pid", "vcpu",
+	"callindent", "synth", "metric", "machine_pid", "vcpu",
 };
 
 static const struct {

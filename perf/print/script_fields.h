@@ -55,6 +55,7 @@
 #define FIELD_IPC	     (1ull << 39) /* only the decoded AUX area has it */
 #define FIELD_DSOFF	     (1ull << 40) /* behind FIELD_DSO */
 #define FIELD_RETIRE_LAT     (1ull << 41)
+#define FIELD_TOD	     (1ull << 42)
 
 #define FIELDS_BRANCH_CODE (FIELD_BRSTACKINSN | FIELD_BRSTACKINSNLEN | FIELD_BRSTACKDISASM)
 #define FIELDS_CODE	   (FIELD_INSN | FIELD_INSNLEN | FIELD_DISASM | FIELDS_BRANCH_CODE)

@@ -140,6 +140,29 @@ test_short_lines() {
 }
 
 # Lines of records of both kinds count, samples and what --show-... adds.
+# The time of day, by the clock of the recording and in the local time zone.
+test_time_of_day() {
+	local zone
+	need_perf
+	record k.data -k CLOCK_MONOTONIC -e cpu-clock -F 500 -e sched:sched_process_fork
+	for zone in UTC Asia/Kolkata America/Los_Angeles; do
+		export TZ=$zone
+		same k.data -F comm,tid,tod,time,event
+		same k.data -F tod,trace,ip --ns
+		same k.data -F +tod --reltime --show-task-events
+	done
+	"$PERF" script -i k.data -F tod | head -n 1 >first
+	export TZ=UTC
+	"$PERF_BPF" script --json -F tod -i k.data | head -n 1 >json
+	ns=$(sed -n 's/.*"tod":\([0-9]*\).*/\1/p' json)
+	assert_equal "$(TZ=America/Los_Angeles date -d "@${ns%?????????}" '+%F %H:%M:%S').${ns: -9:6}" \
+		"$(sed 's/ *$//' first)"
+	! "$PERF_BPF" script --json -i k.data | grep tod || fail "it was not asked for"
+	record t.data -e cpu-clock -F 500
+	expect_status 1 "$PERF_BPF" script -F +tod -i t.data
+	assert_contains err "record with -k"
+}
+
 test_times_since_others() {
 	need_perf
 	record a.data "${EVENTS[@]}"
