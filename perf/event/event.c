@@ -181,6 +181,14 @@ static bool decode_stack(struct cursor *c, struct sample *out)
 	return cursor_u64(c, &out->user_stack_size) && out->user_stack_size <= size;
 }
 
+/* Of those behind the fixed words, the last ones, which few recordings have. */
+#define SAMPLE_RARE                                                                                \
+	(PERF_SAMPLE_BRANCH_STACK | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER |               \
+	 PERF_SAMPLE_WEIGHT | PERF_SAMPLE_WEIGHT_STRUCT | PERF_SAMPLE_DATA_SRC |                   \
+	 PERF_SAMPLE_TRANSACTION | PERF_SAMPLE_REGS_INTR | PERF_SAMPLE_PHYS_ADDR |                 \
+	 PERF_SAMPLE_CGROUP | PERF_SAMPLE_DATA_PAGE_SIZE | PERF_SAMPLE_CODE_PAGE_SIZE |            \
+	 PERF_SAMPLE_AUX)
+
 /* The fields behind the fixed words; the name of the one that is cut, or NULL. */
 static const char *decode_variable(const struct sample_layout *layout, struct cursor *c,
 				   struct sample *out)
@@ -202,6 +210,8 @@ static const char *decode_variable(const struct sample_layout *layout, struct cu
 			return "raw data";
 		}
 	}
+	if (!(type & SAMPLE_RARE))
+		return NULL;
 	if (type & PERF_SAMPLE_BRANCH_STACK && !decode_branches(attr, c, out))
 		return "branch stack";
 	if (type & PERF_SAMPLE_REGS_USER &&
@@ -238,11 +248,11 @@ static const char *decode_variable(const struct sample_layout *layout, struct cu
 		     PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR | PERF_SAMPLE_ID |                        \
 		     PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD))
 
-static const char *layout_decode(const struct sample_layout *layout, struct cursor *c,
-				 struct sample *out)
+/* swap: layout->swap, a constant for the compiler. */
+static inline __attribute__((always_inline)) const char *
+decode_as(const struct sample_layout *layout, struct cursor *c, struct sample *out, bool swap)
 {
 	const uint8_t *rec = c->base, *body = rec + HEADER_SIZE;
-	bool swap = layout->swap;
 	uint16_t misc;
 
 	if (c->size < layout->fixed) {
@@ -277,6 +287,12 @@ static const char *layout_decode(const struct sample_layout *layout, struct curs
 		return NULL;
 	c->pos = layout->fixed;
 	return decode_variable(layout, c, out);
+}
+
+static const char *layout_decode(const struct sample_layout *layout, struct cursor *c,
+				 struct sample *out)
+{
+	return layout->swap ? decode_as(layout, c, out, true) : decode_as(layout, c, out, false);
 }
 
 bool sample_has_only_stack(const struct sample *sample)

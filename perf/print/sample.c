@@ -23,6 +23,12 @@
 /* Of a frame_key: what follows an address, and not a line of a call chain; not a FIELD_*. */
 #define FORM_PLACE (1ull << 63)
 
+/* What print_sample() prints without a look at each of the others. */
+#define FIELDS_USUAL                                                                               \
+	(FIELD_COMM | FIELD_PID | FIELD_TID | FIELD_CPU | FIELD_TIME | FIELD_PERIOD |              \
+	 FIELD_EVENT | FIELD_TRACE | FIELD_IP | FIELD_SYM | FIELD_SYMOFF | FIELD_DSO |             \
+	 FIELD_DSOFF)
+
 static bool is_dummy(const struct perf_event_attr *attr)
 {
 	return attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_DUMMY;
@@ -899,6 +905,13 @@ void print_sample(struct script_printer *p, const struct record *rec, const stru
 		if (trace && !trace_event_is_plain(trace))
 			plain_since(out, from, false);
 	}
+	const bool has_output = fields & FIELD_BPF_OUTPUT && is_bpf_output(&event->attr);
+	if (!(fields & ~FIELDS_USUAL) && !has_output) {
+		if (fields & FIELD_IP)
+			add_ip(p, sample, thread, fields, out);
+		strbuf_addch(out, '\n');
+		return;
+	}
 	if (fields & FIELD_ADDR)
 		add_addr(p, sample, event, thread, fields, out);
 	if (fields & FIELD_DATA_SRC)
@@ -919,7 +932,7 @@ void print_sample(struct script_printer *p, const struct record *rec, const stru
 			 out);
 	if (fields & (FIELD_BRSTACK | FIELD_BRSTACKSYM | FIELD_BRSTACKOFF))
 		print_branches(p, sample, thread, fields, out);
-	if (fields & FIELD_BPF_OUTPUT && is_bpf_output(&event->attr) && sample->raw)
+	if (has_output && sample->raw)
 		add_bpf_output(sample, out);
 	if (fields & FIELDS_CODE)
 		print_code(p, sample, event, thread, fields, out);

@@ -59,10 +59,17 @@ struct trace_event *sample_reader_format(struct sample_reader *reader,
 {
 	if (event->attr.type != PERF_TYPE_TRACEPOINT)
 		return NULL;
+	struct known_format *known = &reader->formats[(size_t)event->index % READER_FORMATS];
+	if (known->event == event)
+		return known->format;
 	struct error *err = sample_reader_open(reader);
 	reader->no_memory |= err != NULL;
 	error_free(err);
-	return reader->tracing ? tracing_find(reader->tracing, event->attr.config) : NULL;
+	struct trace_event *format =
+		reader->tracing ? tracing_find(reader->tracing, event->attr.config) : NULL;
+	if (format)
+		*known = (struct known_format){event, format};
+	return format;
 }
 
 struct error *sample_reader_error(const struct sample_reader *reader)

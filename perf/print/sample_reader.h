@@ -18,6 +18,8 @@
 #include "perf/unwind/frame_pointers.h"
 #include "perf/unwind/unwind.h"
 
+enum { READER_FORMATS = 16 };
+
 struct sample_reader {
 	const struct opened_recording *recording; /* borrowed; set by the caller */
 	unsigned max_stack;	 /* the most frames of a stack that is unwound; 0: 127 */
@@ -29,6 +31,11 @@ struct sample_reader {
 	const struct sample *sample;
 	const struct session_event *event;
 	const struct thread *thread;
+	/* That were found, by the number of the event. */
+	struct known_format {
+		const struct session_event *event; /* NULL: none */
+		struct trace_event *format;
+	} formats[READER_FORMATS];
 	struct probed probed;
 	struct unwinder *unwinder;	       /* NULL: no sample had a copy of its stack yet */
 	struct frame_pointers *frame_pointers; /* NULL: all of them had one */

@@ -189,7 +189,7 @@ static struct error *scan(struct session *s, struct chunk *chunk, const uint8_t 
 			give_back(s, chunk, h.type, pos);
 			continue;
 		}
-		if (ordered && session_record_time(s, h.type, pos, h.size, &ts)) {
+		if (ordered && record_time(s, h.type, pos, h.size, &ts)) {
 			if (!order_queue(s, chunk, pos, h.size, ts)) {
 				err = error_nomem();
 				break;

@@ -262,6 +262,8 @@ struct id_node {
 	uint64_t value; /* of a counter that threads share, in the last sample that read it */
 };
 
+enum { RECENT_IDS = 16 };
+
 struct session {
 	char *path;
 	const struct log *log;
@@ -273,10 +275,13 @@ struct session {
 	VEC(struct event_node *) events;
 	VEC(struct data_group) live_groups;
 	struct u64map by_id; /* → struct id_node */
-	uint64_t last_id;
-	struct event_node *last_event; /* of last_id; NULL: none */
+	struct recent_id {
+		uint64_t id;
+		struct event_node *event; /* NULL: none */
+	} recent[RECENT_IDS];		  /* by the low bits of the id: a recorder's are in a row */
 	int id_pos, id_pos_back;
-	bool same_time; /* time stands at the same place in all events' records */
+	bool same_time;	       /* time stands at the same place in all events' records */
+	size_t sample_time_at; /* in all samples, from the start of the record; 0: it differs */
 
 	struct maps_state maps;
 	struct threads_state threads;
@@ -305,6 +310,23 @@ void session_damaged(struct session *s, struct error *err);
 /* The time of a kernel record; false: it has none, and is handed on at once. */
 bool session_record_time(struct session *s, uint32_t type, const uint8_t *rec, size_t size,
 			 uint64_t *ts);
+/* The same; most records are samples, whose time is at one place. */
+static inline bool record_time(struct session *s, uint32_t type, const uint8_t *rec, size_t size,
+			       uint64_t *ts)
+{
+	const size_t at = s->sample_time_at;
+	uint64_t t;
+
+	if (type != PERF_RECORD_SAMPLE || !at || size < at + sizeof(t))
+		return session_record_time(s, type, rec, size, ts);
+	memcpy(&t, rec + at, sizeof(t));
+	if (s->header.swap)
+		t = bswap_64(t);
+	if (!t || t == UINT64_MAX)
+		return false;
+	*ts = t;
+	return true;
+}
 /* A kernel record, in its turn. */
 /* The tool has got all samples that it put off. */
 struct error *session_settle(struct session *s);

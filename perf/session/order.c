@@ -114,7 +114,7 @@ static uint64_t run_ts(struct session *s, const struct sorted_run *run)
 	memcpy(&type, run->pos, sizeof(type));
 	if (s->header.swap)
 		type = bswap_32(type);
-	session_record_time(s, type, run->pos, record_size(s, run), &ts);
+	record_time(s, type, run->pos, record_size(s, run), &ts);
 	return ts;
 }
 

@@ -35,7 +35,10 @@ static void event_agrees(struct session *s, const struct event_node *ev)
 	s->same_time = (ev == first || s->same_time) && ev->layout.time == first->layout.time &&
 		       ev->layout.back_time == first->layout.back_time &&
 		       ev->layout.id_all == first->layout.id_all;
-	s->last_event = NULL;
+	s->sample_time_at =
+		s->same_time && first->layout.time >= 0
+			? sizeof(struct perf_event_header) + (size_t)first->layout.time * 8
+			: 0;
 }
 
 static char *event_name(const struct session *s, const struct data_event *ev)
@@ -68,6 +71,7 @@ static struct error *rename_event(struct session *s, struct event_node *ev, cons
 struct error *session_add_event_ids(struct session *s, struct event_node *ev, const uint64_t *ids,
 				    size_t n_ids)
 {
+	memset(s->recent, 0, sizeof(s->recent));
 	for (size_t i = 0; i < n_ids; i++) {
 		struct id_node *node = arena_alloc(&s->maps.arena, sizeof(*node));
 		if (!node)
@@ -112,13 +116,14 @@ static struct error *add_events(struct session *s)
 
 static struct event_node *event_of_id(struct session *s, uint64_t id)
 {
-	if (s->last_event && s->last_id == id)
-		return s->last_event;
+	struct recent_id *recent = &s->recent[id % RECENT_IDS];
+
+	if (recent->event && recent->id == id)
+		return recent->event;
 	struct id_node *node = u64map_get(&s->by_id, id);
 	if (!node)
 		return NULL;
-	s->last_id = id;
-	s->last_event = node->event;
+	*recent = (struct recent_id){id, node->event};
 	return node->event;
 }
 
