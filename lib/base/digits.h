@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Digits written at an address, for output of which there are millions of lines: printf(), and even
- * a check of the room for each number, cost more than the digits. The caller has made the room.
+ * a check of the room for each number, cost more than the digits. The caller has made the room, for
+ * the digits and DIGITS_SLACK bytes behind them, which may be overwritten.
  */
 #ifndef PB_BASE_DIGITS_H
 #define PB_BASE_DIGITS_H
@@ -11,7 +12,8 @@
 #include <string.h>
 
 extern const uint64_t digits_powers[20];
-extern const char digits_pairs[200];
+
+enum { DIGITS_SLACK = 8 };
 
 /* How many decimal digits v has, 1 to 20: an estimate by its bits, which is one too many or right.
  */
@@ -23,18 +25,41 @@ static inline unsigned digits_count(uint64_t v)
 	return log10 + 1 - (v < digits_powers[log10]);
 }
 
-/* The last n decimal digits of v, with zeros in front; where they end. */
+/* The 8 digits of v, which is below 10^8, as they stand in memory. */
+static inline uint64_t digits_of8(uint32_t v)
+{
+	/* Two numbers of 4 digits, then four of 2, then eight digits, each in the bits of its
+	 * bytes. */
+	uint64_t x = v / 10000 | (uint64_t)(v % 10000) << 32;
+	uint64_t tens = (x * 10486 >> 20) & 0x0000007f0000007f; /* / 100 */
+	x = tens | (x - tens * 100) << 16;
+	tens = (x * 103 >> 10) & 0x000f000f000f000f; /* / 10 */
+	x = tens | (x - tens * 10) << 8;
+	return x + 0x3030303030303030;
+}
+
+/* The last n digits of v, which is below 10^8; n is from 1 to 8. */
+static inline char *digits_put_8(char *to, uint64_t v, unsigned n)
+{
+	const uint64_t text = htole64(digits_of8((uint32_t)v) >> 8 * (8 - n));
+
+	memcpy(to, &text, 8);
+	return to + n;
+}
+
+/* The last n decimal digits of v, 20 at most, with zeros in front; where they end. */
 static inline char *digits_put(char *to, uint64_t v, unsigned n)
 {
-	char *s = to + n;
-
-	for (; s - to >= 2; v /= 100) {
-		s -= 2;
-		memcpy(s, digits_pairs + 2 * (v % 100), 2);
+	/* From the front: what is written behind some digits is overwritten by the next ones. */
+	if (n > 16) {
+		to = digits_put_8(to, v / 10000000000000000, n - 16);
+		n = 16;
 	}
-	if (s > to)
-		*to = (char)('0' + v % 10);
-	return to + n;
+	if (n > 8) {
+		to = digits_put_8(to, v / 100000000 % 100000000, n - 8);
+		n = 8;
+	}
+	return digits_put_8(to, v % 100000000, n);
 }
 
 /* The last 8 hexadecimal digits of v. */

@@ -97,16 +97,11 @@ const uint64_t digits_powers[20] = {
 	10000000000000000000ull,
 };
 
-const char digits_pairs[200] = "00010203040506070809101112131415161718192021222324"
-			       "25262728293031323334353637383940414243444546474849"
-			       "50515253545556575859606162636465666768697071727374"
-			       "75767778798081828384858687888990919293949596979899";
-
 void strbuf_add_u64(struct strbuf *sb, uint64_t v)
 {
 	const unsigned n = digits_count(v);
 
-	if (!strbuf_reserve(sb, n))
+	if (!strbuf_reserve(sb, n + DIGITS_SLACK))
 		return;
 	digits_put(sb->str + sb->len, v, n);
 	strbuf_cut(sb, sb->len + n);

@@ -283,14 +283,27 @@ static void add_right(struct strbuf *out, const char *s, size_t len, size_t widt
 	strbuf_add(out, s, len);
 }
 
-/* n spaces, for which there is room. */
+/*
+ * What puts something returns where it ends. There is room for it and SLACK bytes, which it may
+ * overwrite.
+ */
+enum {
+	SLACK = 16,
+	INT_ROOM = 21 + SLACK,	/* of put_int() with a smaller width */
+	TIME_ROOM = 32 + SLACK, /* of put_time() */
+};
+
+/* n spaces */
 static char *put_pad(char *to, size_t n)
 {
-	memset(to, ' ', n);
-	return to + n;
-}
+	char *const end = to + n;
 
-enum { INT_ROOM = 21 }; /* of put_int() with a smaller width */
+	do {
+		memset(to, ' ', SLACK);
+		to += SLACK;
+	} while (to < end);
+	return end;
+}
 
 /* "%*d" */
 static char *put_int(char *to, int64_t v, size_t width)
@@ -325,7 +338,7 @@ static char *put_int3(char *to, int64_t v)
 
 static void add_int(struct strbuf *out, int64_t v, size_t width)
 {
-	if (!strbuf_reserve(out, max_of(width, (size_t)INT_ROOM)))
+	if (!strbuf_reserve(out, width + INT_ROOM))
 		return;
 	strbuf_cut(out, (size_t)(put_int(out->str + out->len, v, width) - out->str));
 }
@@ -349,8 +362,6 @@ static void add_hex16(struct strbuf *out, uint64_t v)
 	put_hex16(out->str + out->len, v);
 	strbuf_cut(out, out->len + 16);
 }
-
-enum { TIME_ROOM = 32 }; /* of put_time() */
 
 /* width: with spaces in front */
 static char *put_time(char *to, uint64_t ns, bool nine, size_t width)
@@ -496,7 +507,7 @@ void print_start(struct script_printer *p, const struct session_event *event, ui
 		 const struct sample *sample, const struct thread *thread, struct strbuf *out)
 {
 	const uint64_t fields = p->choice.type[field_type_of(event->attr.type)].fields;
-	enum { ROOM = 3 * (INT_ROOM + 4) + TIME_ROOM };
+	enum { ROOM = 3 * INT_ROOM + TIME_ROOM };
 
 	if (fields & FIELD_COMM) {
 		const char *comm = thread ? thread->comm : ":-1";

@@ -8,6 +8,7 @@
 
 #include "lib/base/arena.h"
 #include "lib/base/cursor.h"
+#include "lib/base/digits.h"
 #include "lib/base/error.h"
 #include "lib/base/hash.h"
 #include "lib/base/sha256.h"
@@ -127,6 +128,31 @@ static void strbuf_grows_and_formats(void **state)
 			strbuf_add_hex(&sb, v);
 			assert_string_equal(strbuf_str(&sb), text);
 		}
+	}
+}
+
+/* Digits of all lengths, and with zeros in front, as printf() writes them. */
+static void digits_are_those_of_printf(void **state)
+{
+	char text[64], want[64];
+	uint64_t v = 1;
+
+	for (unsigned i = 0; i < 20000; i++) {
+		v = hash_u64(v + 1);
+		const uint64_t some = v >> i % 64;
+
+		snprintf(want, sizeof(want), "%020llu", (unsigned long long)some);
+		for (unsigned n = 1; n <= 20; n++) {
+			memset(text, 'x', sizeof(text));
+			char *end = digits_put(text + 8, some, n);
+			assert_ptr_equal(end, text + 8 + n);
+			assert_memory_equal(text + 8, want + 20 - n, n);
+			assert_memory_equal(text, "xxxxxxxx", 8);
+			assert_int_equal(end[DIGITS_SLACK], 'x');
+		}
+		snprintf(want, sizeof(want), "%08llx", (unsigned long long)(some & 0xffffffff));
+		digits_put_hex8(text, some);
+		assert_memory_equal(text, want, 8);
 	}
 }
 
@@ -277,6 +303,7 @@ int main(void)
 		cmocka_unit_test(usage_is_a_mark_of_its_own),
 		cmocka_unit_test(cursor_stays_within_its_bounds_at_a_page_edge),
 		cmocka_unit_test(strbuf_grows_and_formats),
+		cmocka_unit_test(digits_are_those_of_printf),
 		cmocka_unit_test(u64map_agrees_with_a_plain_array),
 		cmocka_unit_test(strmap_finds_what_was_put),
 		cmocka_unit_test(sha256_gives_the_standards_digests),
