@@ -57,7 +57,7 @@
 #include "lib/base/vec.h"
 #include "lib/sys/open_file.h"
 #include "lib/sys/write_stream.h"
-#include "perf/data/earlier.h"
+#include "lib/sys/earlier_recording.h"
 #include "perf/data/features.h"
 #include "perf/data/internal.h"
 #include "perf/event/encode.h"

@@ -5,7 +5,8 @@
  * privileges are dropped, since no file can be created after that. A ring that comes later, of a
  * CPU that was offline, goes to data.
  *
- * An earlier recording stays as PATH.old, as that of a single file does: perf/data/earlier.h.
+ * An earlier recording stays as PATH.old, as that of a single file does:
+ * lib/sys/earlier_recording.h.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -14,7 +15,7 @@
 #include <unistd.h>
 
 #include "lib/sys/open_file.h"
-#include "perf/data/earlier.h"
+#include "lib/sys/earlier_recording.h"
 #include "perf/record/internal.h"
 
 #define DIR_VERSION 1

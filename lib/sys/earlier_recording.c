@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "perf/data/earlier.h"
+#include "lib/sys/earlier_recording.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -3,8 +3,8 @@
  * A recording that is where a new one will be: it stays as PATH.old. The one before it, of that
  * name, is removed. Both may be files or the directories of record --threads.
  */
-#ifndef PB_PERF_DATA_EARLIER_H
-#define PB_PERF_DATA_EARLIER_H
+#ifndef PB_SYS_EARLIER_RECORDING_H
+#define PB_SYS_EARLIER_RECORDING_H
 
 #include "lib/base/error.h"
 #include "lib/sys/open_file.h"
