@@ -25,8 +25,8 @@ static struct error *unknown_event(const char *option, const char *name, struct 
 
 	for (size_t i = 0; i < session_n_events(session); i++)
 		nearest_offer(&near, session_event(session, i)->name);
-	return error_suggest_and(error_usage("%s: the recording has no event '%s'", option, name),
-				 &near, "script -F event lists the events of its samples");
+	return error_suggest_and(error_usage("%s: unknown event '%s'", option, name), &near,
+				 "script -F event lists the events of a recording");
 }
 
 struct error *event_switch_check(const struct event_switch *s, struct session *session)

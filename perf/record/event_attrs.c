@@ -236,6 +236,20 @@ static struct error *default_add(struct recording *rec)
 	return NULL;
 }
 
+/* opts.one_group: the events follow one another, as those of each group do. */
+static struct error *make_one_group(struct recording *rec)
+{
+	for (size_t i = 0; i < rec->events.n; i++) {
+		struct event *event = &rec->events.v[i];
+
+		if (event->kind != EVENT_SELECTED)
+			return error_usage("--group: '%s' cannot be in a group", event->name);
+		event->group = event->leader = 0;
+		event->n_members = i ? 1 : rec->events.n;
+	}
+	return NULL;
+}
+
 struct error *events_select(struct recording *rec)
 {
 	size_t first = 0, n_cgroups = 0;
@@ -278,6 +292,8 @@ struct error *events_select(struct recording *rec)
 		has_samples |= event_is_sampled_counter(&rec->events.v[i]);
 	if ((wants_samples && !has_samples) || (!rec->events.n && !rec->objects.n))
 		TRY(default_add(rec));
+	if (rec->opts.one_group)
+		TRY(make_one_group(rec));
 	TRY(terms_want_events(rec));
 	TRY(objects_bind(rec));
 	TRY(sample_filters_open(rec));

@@ -131,6 +131,7 @@ struct record_opts {
 	/* Of what exists when the file begins. */
 	bool no_existing_tasks, no_existing_maps, no_existing_cgroups;
 	bool no_inherit;
+	bool one_group; /* of all events that are selected, but for probes and programs */
 	/* A ring for each thread, and none for their children; not with all_cpus or cpus. */
 	bool per_thread;
 	bool no_buffering; /* write at every record */

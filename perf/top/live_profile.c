@@ -172,6 +172,7 @@ struct error *live_profile_new(const struct live_profile_opts *opts, struct loop
 	TRY(live_events_new(&opts->record, loop, &p->rec));
 	TRY(session_new_live(&session_opts, &p->opened.session));
 	TRY(live_events_each(p->rec, add_event, p));
+	TRY(error_mark_usage(filter_check(p->opened.filter, p->opened.session, NULL)));
 	TRY(live_events_follow_cpus(p->rec, add_ids, p));
 	TRY(resolver_new(p->opened.session, &resolver_opts, &p->opened.resolver));
 	p->opened.path = "live events";

@@ -381,8 +381,71 @@ test_groups() {
 	soon out_has "^ +[0-9.]+% +[0-9.]+% .* pbt_hot"
 	end_top
 	assert_contains out "of events 'anon group { page-faults:u, minor-faults:u }'"
+	start_top -e page-faults:u -e minor-faults:u --group -c 1 -p $pid
+	soon out_has "^ +[0-9.]+% +[0-9.]+% .* pbt_hot"
+	end_top
+	assert_contains out "of events 'anon group { page-faults:u, minor-faults:u }'"
 	expect_status 2 "$PERF_BPF" top --stdio -r 100
 	assert_contains err "from 1 to 99"
+}
+
+# first_row: the function of the first row of the last whole table
+first_row() {
+	awk '/^# perf-bpf top: / { last = row; row = "" } /^ +[0-9.]+% / && !row { row = $NF } END { print last }' out
+}
+
+# The first row is that of the event that is chosen.
+test_group_is_sorted_by_one_event() {
+	work
+	start_top -e '{page-faults:u,context-switches}' -c 1 -p $pid --group-sort-idx 0 -s sym
+	soon has_rows_of_both
+	end_top
+	assert_equal "$(first_row)" pbt_hot
+	start_top -e '{page-faults:u,context-switches}' -c 1 -p $pid --group-sort-idx 1 -s sym
+	soon has_rows_of_both
+	end_top
+	awk '/^ +[0-9.]+% / { print $1, $2, $NF }' out | grep -E " $(first_row)\$" | tail -n 1 >row
+	grep -qE '^ *0\.00% ' row || fail "it has page faults: $(cat row)"
+}
+
+has_rows_of_both() {
+	[ "$(grep -cE '^ +0\.00% +[1-9][0-9.]*%' out)" -gt 2 ] && grep -qE '^ +[1-9][0-9.]*% .*pbt_hot' out
+}
+
+# A round of the workload sleeps, which switches on; the second event of its first page fault switches off.
+test_events_that_switch() {
+	local events="-e page-faults:u,minor-faults:u,context-switches -c 1"
+	work
+	start_top $events -p $pid -n -s sym --switch-on context-switches --switch-off minor-faults:u
+	soon out_has '^ +[0-9.]+% +[0-9]{2,} .*pbt_hot'
+	end_top
+	# but for rounds in which another task had the CPU
+	awk '/ pbt_hot$/ && $2 > hot { hot = $2 } / pbt_warm$/ && $2 > warm { warm = $2 }
+		END { exit !(hot >= 10 && warm * 5 < hot) }' out || fail "$(cat out)"
+	start_top $events -e emulation-faults -p $pid --switch-on emulation-faults
+	soon tables 3
+	end_top
+	! grep -qE '^ +[0-9.]+% ' out || fail "samples before: $(cat out)"
+	expect_status 2 "$PERF_BPF" top --stdio $events -p $pid --switch-on minor-fault:u
+	assert_contains err "--switch-on: unknown event 'minor-fault:u'"
+	assert_contains err "did you mean 'minor-faults:u'?"
+}
+
+# The kernel that runs has its list of symbols: top looks for no image of it, with the option or without.
+test_kernel_image_is_not_looked_for() {
+	local option
+	work
+	command -v strace >/dev/null || skip "strace is not installed"
+	for option in "" --ignore-vmlinux; do
+		strace -f -o calls -e trace=%file "$PERF_BPF" top --stdio -d 0.2 -e context-switches -c 1 \
+			-p $pid $option >out 2>err &
+		top_pid=$!
+		soon out_has '^ +[0-9.]+% .*\[k\]'
+		kill -INT $(pgrep -P $top_pid)
+		wait $top_pid || fail "top: $(cat err)"
+		grep -q /proc/kallsyms calls || fail "no symbols of the kernel are read"
+		! grep '/vmlinux' calls | grep -v /sys/kernel/btf/ || fail "an image is looked for"
+	done
 }
 
 # Tables where the cursor cannot be placed; Ctrl-C ends it.
