@@ -160,6 +160,8 @@ static struct error *show_event(struct browser *b)
 		return NULL;
 	table_printer_init(&b->printer, &r->table, b->opts.text);
 	table_printer_fit(&b->printer);
+	for (size_t c = 0; c < b->printer.n; c++)
+		b->widths[c] = b->printer.columns[c].width;
 	b->has_printer = true;
 	return browse_rows_set(&b->rows, &r->table, b->opts.text) ? NULL : error_nomem();
 }

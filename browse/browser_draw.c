@@ -13,6 +13,7 @@
 enum {
 	LEVEL_INDENT = 2, /* of entries in a hierarchy */
 	CHAIN_INDENT = 3, /* of the frames of call chains */
+	LAST_COLUMN = 30, /* as wide as this, the last column shows most symbols */
 	BESIDE = 1024,	  /* columns to the right of the screen that are drawn to be scrolled to */
 };
 
@@ -237,6 +238,54 @@ static void show_scrolled(const struct canvas *wide, size_t y, const struct wide
 	canvas_copy(wide, y, fixed + left, canvas, to, fixed, canvas->columns - fixed);
 }
 
+/* How wide the text of a column is in some rows of entries, and its title. */
+static size_t widest_text(struct browser *b, size_t c, size_t n)
+{
+	struct table_printer *p = &b->printer;
+	size_t widest = plain_width(p->columns[c].title, strlen(p->columns[c].title));
+
+	for (size_t i = b->first; i < b->first + n; i++) {
+		if (b->rows.v.v[i].node)
+			continue;
+		const char *text = table_printer_cell(p, b->rows.v.v[i].entry, c);
+		size_t size = strlen(text);
+
+		while (size && text[size - 1] == ' ')
+			size--;
+		widest = max_of(widest, plain_width(text, size));
+	}
+	return widest;
+}
+
+/* As wide as all rows need. */
+static void unfit_columns(struct browser *b)
+{
+	for (size_t c = 0; c < b->printer.n; c++)
+		b->printer.columns[c].width = b->widths[c];
+}
+
+/*
+ * A single long name makes a column wide, so that nothing of the symbols is seen. Where there is
+ * little room, names before the last column are as wide as those that are on the screen.
+ */
+static void fit_columns(struct browser *b, size_t screen, size_t n)
+{
+	struct table_printer *p = &b->printer;
+	size_t room = 2;
+
+	unfit_columns(b);
+	if (!is_flat(b) || !n || p->n < 3)
+		return;
+	for (size_t c = 0; c + 1 < p->n; c++)
+		room += b->widths[c] + 2;
+	if (room + min_of(b->widths[p->n - 1], (unsigned)LAST_COLUMN) <= screen)
+		return;
+	for (size_t c = 1; c + 1 < p->n; c++)
+		if (!p->columns[c].right && !p->user[c])
+			p->columns[c].width =
+				(unsigned)min_of((size_t)b->widths[c], widest_text(b, c, n));
+}
+
 /*
  * Rows from b->first on. All are drawn on a wider canvas at first: whether something is to the
  * right of the screen decides what keys do, and nothing is scrolled when all fits.
@@ -249,6 +298,7 @@ static struct error *draw_rows(struct browser *b, struct canvas *canvas, size_t 
 	struct wide_row *rows _cleanup_free_ = calloc(n + !n, sizeof(*rows));
 	size_t widest = 0;
 
+	fit_columns(b, canvas->columns, n - titles);
 	if (!rows || !canvas_init(&wide, n + !n, canvas->columns + b->left + BESIDE, canvas->ascii))
 		return error_nomem();
 	for (size_t i = 0; i < n; i++) {
@@ -507,6 +557,7 @@ struct error *browser_text(struct browser *b, struct strbuf *out)
 	}
 	browser_head(b, out);
 	strbuf_addch(out, '\n');
+	unfit_columns(b);
 	for (size_t i = 0; i <= b->rows.v.n && b->has_printer; i++) {
 		if (!canvas_init(&canvas, 1, 500, false))
 			return error_nomem();

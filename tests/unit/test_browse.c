@@ -639,6 +639,52 @@ static void test_scroll_columns(void **state)
 	world_free(&w);
 }
 
+/* A long name makes its column wide only where it is on the screen, if there is little room. */
+static void test_fit_columns(void **state)
+{
+	static const struct result_column wide[] = {
+		{.name = "overhead", .style = COLUMN_SHARE, .title = "Overhead"},
+		{.name = "dso", .is_key = true, .style = COLUMN_NAME, .title = "DSO"},
+		{.name = "symbol", .is_key = true, .style = COLUMN_NAME, .title = "Symbol"},
+	};
+	const char *texts[] = {"libc.so", "memcpy_avx_unaligned"};
+	struct world w;
+
+	world_make(&w, 1, 4, false);
+	set_texts(&w, wide, 3, texts);
+	w.results.v[0].table.cells[3 * 3 + 1] = cell_of_text("bpf_prog_6deef7357e7b4530_name");
+	assert_null(browser_set_results(w.b, &w.results));
+	shows(&w, 5, 50,
+	      "Samples: 40 of event 'cycles', Event count (approx\n"
+	      "  Overhead  DSO      Symbol\n"
+	      "+   50.00%  libc.so  memcpy_avx_unaligned\n"
+	      "    25.00%  libc.so  memcpy_avx_unaligned\n"
+	      "h help  Enter open or menu  a annotate  / fil 1/4\n");
+	press(&w, KEY_END);
+	shows(&w, 5, 50,
+	      "Samples: 40 of event 'cycles', Event count (approx\n"
+	      "  Overhead  DSO                             Symbo>\n"
+	      "    12.50%  libc.so                         memcpy\n"
+	      "     6.25%  bpf_prog_6deef7357e7b4530_name  memcpy\n"
+	      "h help  Enter open or menu  Right scroll  a a 4/4\n");
+	/* all rows are printed as they are */
+	press(&w, KEY_HOME);
+	shows(&w, 4, 50,
+	      "Samples: 40 of event 'cycles', Event count (approx\n"
+	      "  Overhead  DSO      Symbol\n"
+	      "+   50.00%  libc.so  memcpy_avx_unaligned\n"
+	      "h help  Enter open or menu  a annotate  / fil 1/4\n");
+	struct strbuf sb = STRBUF_INIT;
+	assert_null(browser_text(w.b, &sb));
+	assert_non_null(
+		strstr(strbuf_str(&sb), "     6.25%  bpf_prog_6deef7357e7b4530_name  memcpy_avx_unaligned\n"));
+	strbuf_deinit(&sb);
+	/* a large screen has room for it, so that nothing moves when rows do */
+	press(&w, KEY_HOME);
+	assert_true(seen(&w, "+   50.00%  libc.so                         memcpy_avx_unaligned\n"));
+	world_free(&w);
+}
+
 /* Names of two columns a character are cut as wholes. */
 static void test_scroll_wide_names(void **state)
 {
@@ -1127,6 +1173,7 @@ int main(void)
 		cmocka_unit_test(test_zoom),
 		cmocka_unit_test(test_messages),
 		cmocka_unit_test(test_scroll_columns),
+		cmocka_unit_test(test_fit_columns),
 		cmocka_unit_test(test_scroll_wide_names),
 		cmocka_unit_test(test_other_keys_of_perf),
 		cmocka_unit_test(test_zoom_into_a_socket),
