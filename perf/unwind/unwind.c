@@ -271,8 +271,11 @@ const struct sample *unwinder_sample(struct unwinder *u, const struct sample *sa
 	if (!add_kernel_chain(u, &sample->chain))
 		return u->no_memory ? NULL : sample;
 	u->counts.n++;
-	if (sample->user_regs_abi == ABI_64 &&
-	    first_frame(u, sample, event->attr.sample_regs_user, &regs, &stack.start)) {
+	if (!unwind_images_know_arch(u->images)) {
+		end = UNWIND_ARCH;
+		chain_add(u, sample->ip);
+	} else if (sample->user_regs_abi == ABI_64 &&
+		   first_frame(u, sample, event->attr.sample_regs_user, &regs, &stack.start)) {
 		stack.bytes = cursor_make(sample->user_stack, sample->user_stack_size, NULL);
 		stack.bytes.swap = sample->user_regs.swap;
 		stack.is_arm64 = u->is_arm64;
@@ -308,6 +311,7 @@ void unwinder_warn(const struct unwinder *u, const char *name, const struct log 
 		[UNWIND_NO_RULES] = "lead to code without unwind information",
 		[UNWIND_DAMAGED] = "do not fit the unwind information",
 		[UNWIND_32_BIT] = "are of 32-bit processes, which are not unwound",
+		[UNWIND_ARCH] = "are of an architecture that is not unwound",
 	};
 
 	for (unsigned end = 0; end < UNWIND_ENDS; end++)

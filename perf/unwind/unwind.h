@@ -31,6 +31,7 @@ enum unwind_end {
 	UNWIND_NO_RULES, /* in code without unwind information */
 	UNWIND_DAMAGED,	 /* the stack does not fit the unwind information */
 	UNWIND_32_BIT,	 /* a process whose registers are not understood */
+	UNWIND_ARCH,	 /* so are those of all processes of the recording */
 	UNWIND_ENDS,
 };
 

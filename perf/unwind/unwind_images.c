@@ -9,6 +9,7 @@
  */
 #include "perf/unwind/unwind_images.h"
 
+#include <fnmatch.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +27,7 @@ struct cached_rule {
 
 struct unwind_images {
 	struct resolver *resolver;
-	bool is_arm64;
+	bool is_arm64, is_other;
 	bool no_memory;	      /* rules may be missing for that */
 	uint64_t generation;  /* of a live session's maps */
 	struct u64map by_dso; /* struct dso * -> struct unwind_image *; to this itself: none */
@@ -44,10 +45,19 @@ struct error *unwind_images_new(struct resolver *r, struct unwind_images **out)
 #ifdef __aarch64__
 	all->is_arm64 = true;
 #endif
-	if (arch)
+	if (arch) {
 		all->is_arm64 = !strcmp(arch, "aarch64") || !strcmp(arch, "arm64");
+		/* i686: a process of that personality has recorded */
+		all->is_other = !all->is_arm64 && strcmp(arch, "x86_64") != 0 &&
+				fnmatch("i?86", arch, 0) != 0;
+	}
 	*out = all;
 	return NULL;
+}
+
+bool unwind_images_know_arch(const struct unwind_images *all)
+{
+	return !all->is_other;
 }
 
 bool unwind_images_are_arm64(const struct unwind_images *all)

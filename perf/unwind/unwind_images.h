@@ -30,6 +30,8 @@ DEFINE_FREEP(struct unwind_images, unwind_images_free)
 const struct code_rule *unwind_images_find(struct unwind_images *all, const struct map *map,
 					   uint64_t addr);
 bool unwind_images_are_arm64(const struct unwind_images *all);
+/* Whether the recording is of x86-64 or arm64; if it does not say so, it is of this machine. */
+bool unwind_images_know_arch(const struct unwind_images *all);
 /* How many files are known. */
 size_t unwind_images_count(const struct unwind_images *all);
 /* Whether rules may be missing because there was no memory for them. */

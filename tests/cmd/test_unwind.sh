@@ -126,6 +126,36 @@ test_file_of_another_build() {
 	assert_equal "$(cut -d' ' -f2- mine)" "[unknown]"
 }
 
+# A recording of another architecture: its samples are all shown, and its stacks are not unwound by the
+# registers of this one.
+test_recording_of_another_architecture() {
+	need_perf
+	local machine sample
+	machine=$(uname -m)
+	record_stack deep
+	python3 - "$machine" <<-'END'
+		import sys
+		data, name = open("deep.data", "rb").read(), sys.argv[1].encode() + b"\0\0"
+		other = b"s390x" + bytes(len(name) - 5)
+		assert data.count(name) == 1
+		open("other.data", "wb").write(data.replace(name, other))
+	END
+	expect_status 0 "$PERF_BPF" script --header-only -i other.data
+	assert_contains out "# arch : s390x"
+	expect_status 0 "$PERF_BPF" script -F comm,event -i deep.data
+	sample=$(grep -c getppid out)
+	[ "$sample" -gt 0 ] || fail "no samples"
+	for command in "script" "report --stdio -g" "annotate --stdio" "report --json" "script --json"; do
+		# shellcheck disable=SC2086
+		expect_status 0 "$PERF_BPF" $command -i other.data
+	done
+	assert_equal "$(grep -c '"type":"sample"' out)" "$sample"
+	expect_status 0 "$PERF_BPF" diff deep.data other.data
+	frames other.data >mine
+	! grep -q main mine || fail "unwound by the registers of $machine: $(cat mine)"
+	grep -q 'stacks are incomplete: they are of an architecture that is not unwound' err || fail "$(cat err)"
+}
+
 # Our recorder's copies: perf's attributes, and the same frames from perf and from us.
 test_recorded() {
 	need_perf
