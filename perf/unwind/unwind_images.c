@@ -9,8 +9,8 @@
  */
 #include "perf/unwind/unwind_images.h"
 
-#include <fnmatch.h>
 #include <errno.h>
+#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
