@@ -677,7 +677,8 @@ static void test_fit_columns(void **state)
 	struct strbuf sb = STRBUF_INIT;
 	assert_null(browser_text(w.b, &sb));
 	assert_non_null(
-		strstr(strbuf_str(&sb), "     6.25%  bpf_prog_6deef7357e7b4530_name  memcpy_avx_unaligned\n"));
+		strstr(strbuf_str(&sb),
+		       "     6.25%  bpf_prog_6deef7357e7b4530_name  memcpy_avx_unaligned\n"));
 	strbuf_deinit(&sb);
 	/* a large screen has room for it, so that nothing moves when rows do */
 	press(&w, KEY_HOME);
