@@ -42,6 +42,22 @@
 		low_;                                                                              \
 	})
 
+/*
+ * memset() to 0 and memcpy() of some hundred bytes. Where gcc knows the size, it makes "rep stos"
+ * and "rep movs" of them, which take longer to begin than the C library takes for all.
+ */
+static inline void zero_block(void *to, size_t n)
+{
+	__asm__("" : "+r"(n));
+	memset(to, 0, n);
+}
+
+static inline void copy_block(void *to, const void *from, size_t n)
+{
+	__asm__("" : "+r"(n));
+	memcpy(to, from, n);
+}
+
 /* v rounded up to a multiple of align, which is a power of two. */
 static inline uint64_t round_up(uint64_t v, uint64_t align)
 {

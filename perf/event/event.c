@@ -108,7 +108,7 @@ void sample_layout_init(struct sample_layout *layout, const struct perf_event_at
 
 static void sample_clear(struct sample *out)
 {
-	memset(out, 0, sizeof(*out));
+	zero_block(out, sizeof(*out));
 	out->pid = out->tid = out->cpu = -1;
 }
 

@@ -77,7 +77,7 @@ const struct sample *probed_sample(struct probed *p, const struct trace_event *t
 	    !trace_event_probe_ip(trace, sample->raw, sample->raw_size, &ip))
 		return sample;
 	const uint64_t n = n_bpf(resolver, thread, &sample->chain);
-	p->sample = *sample;
+	copy_block(&p->sample, sample, sizeof(*sample));
 	if (ip)
 		p->sample.ip = ip;
 	if (n)

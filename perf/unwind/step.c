@@ -113,7 +113,7 @@ enum step_result step_by_row(const struct cfi *cfi, const struct cfi_row *row,
 
 	if (!row_cfa(cfi, row, stack, regs, &cfa))
 		return STEP_FAILED;
-	*next = *regs;
+	copy_block(next, regs, sizeof(*next));
 	set_reg(next, sp, cfa);
 	/* x86-64's return address is a column of its own, which no rule left unchanged. */
 	if (!stack->is_arm64)
@@ -143,7 +143,7 @@ enum step_result step_at_entry(struct stack_copy *stack, const struct frame_regs
 {
 	uint64_t sp;
 
-	*next = *regs;
+	copy_block(next, regs, sizeof(*next));
 	if (stack->is_arm64) {
 		if (!frame_reg(regs, ARM64_REG_LR, &next->pc))
 			return STEP_FAILED;
@@ -164,7 +164,7 @@ enum step_result step_by_frame_pointer(struct stack_copy *stack, const struct fr
 	if (!frame_reg(regs, stack_reg(stack), &sp) || !frame_reg(regs, fp_reg, &fp) || fp % 8 ||
 	    fp < sp || fp - sp > MAX_FRAME_SIZE)
 		return STEP_FAILED;
-	*next = *regs;
+	copy_block(next, regs, sizeof(*next));
 	if (!stack_word(stack, fp, &caller_fp) || !stack_word(stack, fp + 8, &next->pc))
 		return STEP_FAILED;
 	if (stack->is_arm64)

@@ -286,7 +286,7 @@ const struct sample *unwinder_sample(struct unwinder *u, const struct sample *sa
 	if (u->no_memory || unwind_images_had_no_memory(u->images))
 		return NULL;
 	u->counts.ends[end]++;
-	u->sample = *sample;
+	copy_block(&u->sample, sample, sizeof(*sample));
 	u->sample.is_unwound = true;
 	u->sample.chain = (struct u64_array){.bytes = (const uint8_t *)u->chain.v, .n = u->chain.n};
 	return &u->sample;

@@ -174,10 +174,11 @@ static struct error *start(struct unwind_ahead *a)
 static struct error *give(struct unwind_ahead *a, const struct batch *b,
 			  const struct stack_job *job)
 {
-	struct sample sample = job->sample;
+	struct sample sample;
 
 	if (job->failed)
 		return error_nomem();
+	copy_block(&sample, &job->sample, sizeof(sample));
 	if (job->is_unwound) {
 		sample.is_unwound = true;
 		sample.chain = (struct u64_array){
@@ -280,7 +281,7 @@ static struct error *on_sample(struct session_tool *tool, struct session *sessio
 	job->rec.event = rec->event;
 	job->rec.again = rec->again;
 	job->rec.stays = rec->stays;
-	job->sample = *sample;
+	copy_block(&job->sample, sample, sizeof(*sample));
 	job->event = event;
 	job->thread = thread;
 	if (b->n < BATCH)
