@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * program_loader NAME COUNT PER_SECOND HOLD_MS: loads so many socket filters, NAME0 and following,
- * and closes each after HOLD_MS at the earliest. Prints the id of each when all are gone. If
- * HOLD_MS is "-": prints the id of each when it is loaded, and closes it after a character on
- * stdin.
+ * runs each once, and closes it after HOLD_MS at the earliest. Prints the id of each when all are
+ * gone. If HOLD_MS is "-": prints the id of each when it is loaded, and closes it after a character
+ * on stdin.
  */
 #include <bpf/bpf.h>
 #include <linux/bpf.h>
@@ -37,6 +37,15 @@ static int load(const char *name, int i)
 	return bpf_prog_load(BPF_PROG_TYPE_SOCKET_FILTER, full, "GPL", insns, 2, NULL);
 }
 
+/* On a packet; it returns its number. */
+static bool runs(int fd, int i)
+{
+	const char packet[64] = {0};
+	LIBBPF_OPTS(bpf_test_run_opts, opts, .data_in = packet, .data_size_in = sizeof(packet));
+
+	return !bpf_prog_test_run_opts(fd, &opts) && opts.retval == (__u32)i;
+}
+
 int main(int argc, char **argv)
 {
 	static __u32 ids[MAX];
@@ -52,7 +61,7 @@ int main(int argc, char **argv)
 	for (int i = 0; i < count; i++) {
 		const int fd = load(argv[1], i);
 
-		if (fd < 0) {
+		if (fd < 0 || !runs(fd, i)) {
 			perror("program_loader");
 			return 1;
 		}
