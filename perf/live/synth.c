@@ -267,21 +267,6 @@ struct error *synth_process(struct synth *s, pid_t pid)
 	return synth_flush(s, false);
 }
 
-/* Programs that are called by code that the kernel makes for them. */
-static bool has_image(enum bpf_prog_type type)
-{
-	switch (type) {
-	case BPF_PROG_TYPE_TRACING:
-	case BPF_PROG_TYPE_LSM:
-	case BPF_PROG_TYPE_STRUCT_OPS:
-	case BPF_PROG_TYPE_EXT:
-	case BPF_PROG_TYPE_XDP:
-		return true;
-	default:
-		return false;
-	}
-}
-
 struct image {
 	uint64_t addr;
 	uint16_t type;
@@ -351,7 +336,6 @@ static void synth_program(void *ctx, const struct bpf_gathered *prog)
 {
 	struct synth *s = ctx;
 
-	s->has_images |= has_image(prog->all.info.type);
 	for (size_t i = 0; i < prog->n_funcs; i++) {
 		struct record_ksymbol ksymbol = {
 			.addr = prog->funcs[i].addr,
@@ -375,17 +359,9 @@ void synth_kernel(struct synth *s)
 	synth_modules(s);
 	if (s->no_programs)
 		return;
-	/* Only if there are such programs: kallsyms is read to its end for their images. */
-	struct strbuf before = s->out;
-	s->out = (struct strbuf)STRBUF_INIT;
-	bpf_gather_all(s->log, synth_program, s);
-	struct strbuf programs = s->out;
-	s->out = before;
-	if (s->has_images)
+	if (s->images)
 		synth_images(s);
-	strbuf_add(&s->out, strbuf_str(&programs), programs.len);
-	s->out.failed |= strbuf_failed(&programs);
-	strbuf_deinit(&programs);
+	bpf_gather_all(s->log, synth_program, s);
 }
 
 static bool synth_cgroup(void *ctx, uint64_t id, const char *path)

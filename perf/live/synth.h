@@ -35,7 +35,7 @@ struct synth {
 	 */
 	size_t (*build_id)(void *ctx, const struct sys_map *map, const char *path, uint8_t id[20]);
 	void *ctx;
-	bool has_images;   /* found: programs with trampolines and the like */
+	bool images; /* with code that the kernel has made for programs; reads all of kallsyms */
 	struct strbuf out; /* records that were not written yet; the caller frees it */
 };
 

@@ -154,6 +154,16 @@ static struct error *write_records(void *ctx, const void *records, size_t size)
 	return w->to == w->rec->writer ? NULL : rings_drain(w->rec, &any);
 }
 
+static bool samples_kernel(const struct recording *rec)
+{
+	const struct event *event;
+
+	vec_for_each (event, &rec->events)
+		if (event->kind != EVENT_TRACKING && !event->attr.exclude_kernel)
+			return true;
+	return false;
+}
+
 static struct error *synthesize_to(struct recording *rec, struct data_writer *to, bool has_begun)
 {
 	struct writing writing = {.rec = rec, .to = to};
@@ -167,6 +177,7 @@ static struct error *synthesize_to(struct recording *rec, struct data_writer *to
 		.data_maps = rec->data_maps,
 		.namespaces = rec->opts.namespaces,
 		.no_programs = rec->opts.no_bpf_events,
+		.images = samples_kernel(rec),
 		.no_tasks = rec->opts.no_existing_tasks,
 		.no_maps = rec->opts.no_existing_maps,
 	};
@@ -212,6 +223,7 @@ struct error *synthesize_target(struct recording *rec, bool kernel,
 		.write = write,
 		.ctx = ctx,
 		.data_maps = rec->data_maps,
+		.images = samples_kernel(rec),
 	};
 
 	if (kernel)

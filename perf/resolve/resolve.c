@@ -704,10 +704,6 @@ void resolve_addr_in(struct resolver *r, const struct map *map, uint8_t cpumode,
 		     struct location *out)
 {
 	*out = (struct location){.addr = addr, .dso_addr = addr, .cpumode = cpumode};
-	if (!map && cpumode == PERF_RECORD_MISC_KERNEL && !r->opts.no_symbols) {
-		out->sym = resolver_find_trampoline(r, addr);
-		out->offset = out->sym ? addr - out->sym->start : 0;
-	}
 	if (!map)
 		return;
 	if (map->dso->kind == DSO_KERNEL)
@@ -759,6 +755,8 @@ void resolve_addr_at(struct resolver *r, int32_t pid, uint64_t time, uint8_t cpu
 	resolve_addr_in(r, map, cpumode, addr, out);
 	if (!out->sym && map && map->dso->kind == DSO_ANON)
 		out->sym = find_in_grown(r, map, addr);
+	else if (!out->sym && !map && kernel)
+		out->sym = resolver_find_trampoline(r, addr);
 	if (out->sym)
 		out->offset = out->dso_addr - out->sym->start;
 	r->pid = 0;

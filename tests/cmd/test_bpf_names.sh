@@ -171,9 +171,13 @@ test_dispatcher_of_xdp() {
 	[ "$(frames before bpf_dispatcher_xdp)" -ge 1 ] || fail "the dispatcher has no name"
 	"$PERF_BPF" script -i before --show-bpf-events >out
 	grep -q "PERF_RECORD_KSYMBOL .* name bpf_dispatcher_xdp\$" out || fail "no record of the dispatcher"
-	# without a program of its own in the recording's beginning, by the kallsyms of this kernel
+	# without a program in the recording's beginning
 	"$PERF_BPF" record -q -e cpu-clock:k -c 100000 -o during "$ATTACHED" x.o 10000000 true >out || fail "$(cat out)"
 	[ "$(frames during bpf_dispatcher_xdp)" -ge 1 ] || fail "the dispatcher has no name later"
+	# what is there now need not have been there then
+	"$PERF_BPF" record -q --no-bpf-event -e cpu-clock:k -c 100000 -o without "$ATTACHED" x.o 10000000 true >out ||
+		fail "$(cat out)"
+	assert_equal "$(frames without bpf_dispatcher_xdp)" 0
 }
 
 run_tests
