@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -83,10 +84,10 @@ static struct sample with_chain(const struct sample *from, uint64_t ips[4])
 /* What the compiler leaves unset in the next function's variables is not the same each time. */
 __attribute__((noinline)) static void dirty_stack(uint64_t time)
 {
-	volatile uint8_t area[1 << 15];
+	uint8_t area[1 << 15];
 
-	for (size_t i = 0; i < sizeof(area); i++)
-		area[i] = (uint8_t)(time * 17);
+	memset(area, (int)(time * 17 & 0xff), sizeof(area));
+	__asm__ volatile("" : : "r"(area) : "memory");
 }
 
 static struct error *on_sample(struct session_tool *tool, struct session *s,

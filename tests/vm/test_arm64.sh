@@ -36,7 +36,7 @@ for target in json.load(sys.stdin):
     if "/tests/unit/" in target["defined_in"] and target["name"].startswith("test_"):
         print("tests/unit/" + target["name"])') || return
 	ninja -C "$BUILD" perf-bpf tests/vm/{client,instances,testmod_client,ways,usdt_client} \
-		tests/cmd/{refused,object_client,kinds_client,trace_client,trace_work} tests/probe/dwarf-oracle $units
+		tests/cmd/{attached,refused,object_client,kinds_client,trace_client,trace_work} tests/probe/dwarf-oracle $units
 }
 if ! build >build.log 2>&1; then
 	tail -n 40 build.log | sed 's/^/# /'
