@@ -11,6 +11,7 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <linux/bpf.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,47 +33,54 @@ static int run_on_packet(const struct bpf_program *prog, int repeat)
 	return bpf_prog_test_run_opts(bpf_program__fd(prog), &opts);
 }
 
-int main(int argc, char **argv)
+static struct bpf_link *links[64];
+static size_t n_links;
+
+static bool keep(struct bpf_link *link)
+{
+	if (!link || n_links == sizeof(links) / sizeof(*links))
+		return false;
+	links[n_links++] = link;
+	return true;
+}
+
+static int attach(struct bpf_object *obj)
 {
 	struct bpf_program *prog;
 	struct bpf_map *map;
-	int err, status;
 
-	if (argc < 4)
-		return 2;
-	struct bpf_object *obj = bpf_object__open(argv[1]);
-	if (!obj)
-		return fail(argv[1], errno);
-	err = bpf_object__load(obj);
-	if (err)
-		return fail("load", err);
-	const int stats = bpf_enable_stats(BPF_STATS_RUN_TIME);
-	if (stats < 0)
-		return fail("statistics", stats);
 	bpf_object__for_each_program (prog, obj) {
 		const enum bpf_prog_type type = bpf_program__type(prog);
 
 		if (type != BPF_PROG_TYPE_XDP && type != BPF_PROG_TYPE_STRUCT_OPS &&
-		    !bpf_program__attach(prog))
+		    !keep(bpf_program__attach(prog)))
 			return fail(bpf_program__name(prog), errno);
 	}
 	bpf_object__for_each_map (map, obj) {
 		if (bpf_map__type(map) == BPF_MAP_TYPE_STRUCT_OPS &&
-		    !bpf_map__attach_struct_ops(map))
+		    !keep(bpf_map__attach_struct_ops(map)))
 			return fail(bpf_map__name(map), errno);
 	}
+	return 0;
+}
+
+static int run(struct bpf_object *obj, int repeat, char **command)
+{
+	struct bpf_program *prog;
+	int err, status;
+
 	const pid_t pid = fork();
 	if (pid < 0)
 		return fail("fork", errno);
 	if (!pid) {
-		execvp(argv[3], argv + 3);
-		fail(argv[3], errno);
+		execvp(*command, command);
+		fail(*command, errno);
 		_exit(127);
 	}
 	bpf_object__for_each_program (prog, obj) {
 		if (bpf_program__type(prog) != BPF_PROG_TYPE_XDP)
 			continue;
-		err = run_on_packet(prog, atoi(argv[2]));
+		err = run_on_packet(prog, repeat);
 		if (err)
 			return fail(bpf_program__name(prog), err);
 	}
@@ -89,4 +97,22 @@ int main(int argc, char **argv)
 		       (unsigned long long)info.run_time_ns, (unsigned long long)info.run_cnt);
 	}
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc < 4)
+		return 2;
+	struct bpf_object *obj = bpf_object__open(argv[1]);
+	if (!obj)
+		return fail(argv[1], errno);
+	const int err = bpf_object__load(obj);
+	const int stats = err ? err : bpf_enable_stats(BPF_STATS_RUN_TIME);
+	int status = err ? fail("load", err) : stats < 0 ? fail("statistics", stats) : attach(obj);
+	if (!status)
+		status = run(obj, atoi(argv[2]), argv + 3);
+	while (n_links)
+		bpf_link__destroy(links[--n_links]);
+	bpf_object__close(obj);
+	return status;
 }

@@ -437,7 +437,7 @@ test_kernel_image_is_not_looked_for() {
 	work
 	command -v strace >/dev/null || skip "strace is not installed"
 	for option in "" --ignore-vmlinux; do
-		strace -f -o calls -e trace=%file "$PERF_BPF" top --stdio -d 0.2 -e context-switches -c 1 \
+		ASAN_OPTIONS=${ASAN_OPTIONS:-}:detect_leaks=0 strace -f -o calls -e trace=%file "$PERF_BPF" top --stdio -d 0.2 -e context-switches -c 1 \
 			-p $pid $option >out 2>err &
 		top_pid=$!
 		soon out_has '^ +[0-9.]+% .*\[k\]'
