@@ -178,6 +178,19 @@ static struct error *check_sections(const char *path, int fd, struct dwarf_image
 	return error_at(err, "%s", path);
 }
 
+/* libdw goes on without a section of debug information that it cannot decompress. */
+static struct error *sections_error(void)
+{
+	const int code = elf_errno();
+	const char *why = code ? elf_errmsg(code) : NULL;
+
+	if (why && !strcmp(why, "out of memory"))
+		return error_nomem();
+	if (why && !strcmp(why, "cannot decompress data"))
+		return error_new(EBADMSG, "cannot decompress its debug information");
+	return NULL;
+}
+
 struct error *pb_dwarf_image_open(const char *path, const struct dwarf_opts *given,
 				  struct dwarf_image **out)
 {
@@ -232,9 +245,11 @@ struct error *pb_dwarf_image_open(const char *path, const struct dwarf_opts *giv
 				"%s", image->path);
 	TRY(split_prepare(image));
 	errno = 0;
+	elf_errno(); /* of before */
 	image->dw = split_getdwarf(image, own);
 	if (errno == ENOMEM)
 		return error_nomem();
+	TRY(error_at(sections_error(), "%s", image->path));
 	if (!image->dw) {
 		const char *why = dwfl_errmsg(-1);
 

@@ -270,4 +270,32 @@ runs_own() {
 	grep -q "$PWD/own" "/proc/$1/maps"
 }
 
+# libdw itself goes on as if the section was not there: lines would be unknown, and no error told why.
+test_a_section_that_cannot_be_decompressed() {
+	python3 - >shop.c <<-'END'
+		print("volatile int sum;\nint shop_total(int a)\n{")
+		for i in range(300):
+		    print(f"\tsum += a * {i};\n" + "\n" * (i % 7))
+		print("\treturn sum;\n}\nint main(int argc, char **argv) { return shop_total(argc); }")
+	END
+	gcc -g -gz=zlib -O0 -o shop shop.c || skip "gcc cannot compress debug information"
+	expect_status 0 "$PERF_BPF" probe -x ./shop -L shop_total
+	python3 - shop <<-'END' || skip "the section is not compressed"
+		import struct, sys
+		data = bytearray(open(sys.argv[1], "rb").read())
+		at, = struct.unpack_from("<Q", data, 40)
+		size, n, names = struct.unpack_from("<HHH", data, 58)
+		sections = [struct.unpack_from("<IIQQQQIIQQ", data, at + i * size) for i in range(n)]
+		for name, kind, flags, addr, offset, length, *rest in sections:
+		    name = data[sections[names][4] + name:].split(b"\0")[0]
+		    if name == b".debug_line" and flags & 0x800:
+		        data[offset + 24 + 2:offset + 24 + 40] = b"\xff" * 38
+		        open(sys.argv[1], "wb").write(data)
+		        sys.exit(0)
+		sys.exit(1)
+	END
+	expect_status 1 "$PERF_BPF" probe -x ./shop -L shop_total
+	assert_contains err "shop: cannot decompress its debug information"
+}
+
 run_tests
