@@ -2,7 +2,7 @@
 /*
  * For BPF programs: whether a process is one whose memory a user without privileges may see, one
  * that this user could trace with ptrace(2). The uid alone does not say that: passwd and sudo have
- *it, and read /etc/shadow. So it is what __ptrace_may_access() of kernel/ptrace.c and
+ * it, and read /etc/shadow. So it is what __ptrace_may_access() of kernel/ptrace.c and
  * cap_ptrace_access_check() of security/commoncap.c ask:
  *
  *	- all uids are the user's, and all gids the one of the process that asked

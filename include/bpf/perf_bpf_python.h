@@ -3,8 +3,8 @@
  * Frames of Python in stacks that <bpf/perf_bpf_unwind.h> walks, which includes this file.
  *
  * CPython runs Python functions in one C function, _PyEval_EvalFrameDefault. Where the walk comes
- *to a frame of it, the Python functions that it runs take its place. They are read from the memory
- *of the process: the state of its thread, which has a chain of frames, each with its code object,
+ * to a frame of it, the Python functions that it runs take its place. They are read from the memory
+ * of the process: the state of its thread, which has a chain of frames, each with its code object,
  * which has a name, a file and a line. What is read is kept in a map, under a hash of it, and the
  * stack has the hash in place of an address. So nothing has to be read once a process has ended, or
  * after the interpreter has used its memory again.

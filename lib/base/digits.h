@@ -15,7 +15,9 @@ extern const uint64_t digits_powers[20];
 
 enum { DIGITS_SLACK = 8 };
 
-/* How many decimal digits v has, 1 to 20: an estimate by its bits, which is one too many or right.
+/*
+ * How many decimal digits v has, 1 to 20. The number of its bits gives an estimate that is right or
+ * one too many; a power of 10 tells which.
  */
 static inline unsigned digits_count(uint64_t v)
 {
@@ -25,11 +27,14 @@ static inline unsigned digits_count(uint64_t v)
 	return log10 + 1 - (v < digits_powers[log10]);
 }
 
-/* The 8 digits of v, which is below 10^8, as they stand in memory. */
+/*
+ * v, which is below 10^8, as 8 ASCII digits: the first one is in the lowest byte. All digits are
+ * made at once: v is split into two numbers of 4 digits, which stay in the two halves of the word,
+ * each of these into two of 2 digits, and each of these into two digits, one per byte. A division
+ * by 100 or by 10 is a multiplication and a shift, which is exact for numbers so small.
+ */
 static inline uint64_t digits_of8(uint32_t v)
 {
-	/* Two numbers of 4 digits, then four of 2, then eight digits, each in the bits of its
-	 * bytes. */
 	uint64_t x = v / 10000 | (uint64_t)(v % 10000) << 32;
 	uint64_t tens = (x * 10486 >> 20) & 0x0000007f0000007f; /* / 100 */
 	x = tens | (x - tens * 100) << 16;

@@ -5,10 +5,10 @@
  *	TERM OPERATOR VALUE [, TERM OPERATOR VALUE]... [|| TERM OPERATOR VALUE]...
  *
  * where "||" binds more than ",". A program that is built in (sample_filter.bpf.c) gets the tests
- *as constants; the kernel runs it for each sample and drops those for which it returns 0.
+ * as constants; the kernel runs it for each sample and drops those for which it returns 0.
  *
  * A term that the samples do not have is an error, as with perf: the filter does not add anything
- *to what is recorded. The period is always known.
+ * to what is recorded. The period is always known.
  */
 #include "perf/record/sample_filter.h"
 

@@ -12,9 +12,9 @@
  *		| 'r' HEX                              a raw event of the CPU's PMU
  *		| PMU '/' TERMS '/'                    cpu/event=0x3c,umask=0/
  *		| 'probe:' DEFINITION                  a probe; it is the rest of the text
- *		| FILE '.c' | FILE '.o'                a BPF program, its terms for constants and
- *maps TERMS  := NAME ['=' VALUE] , comma separated PROG   := 'bpf_fd=' N | 'bpf_id=' N | 'bpf_pin='
- *PATH
+ *		| FILE '.c' | FILE '.o'                a BPF program
+ *	TERMS  := NAME ['=' VALUE] , comma separated; of a BPF program: its constants and maps
+ *	PROG   := 'bpf_fd=' N | 'bpf_id=' N | 'bpf_pin=' PATH
  */
 #ifndef PB_PERF_SELECT_SELECT_H
 #define PB_PERF_SELECT_SELECT_H

@@ -5,7 +5,7 @@
  *
  *	data	a perf.data file: the header, and what exists already
  *	data.N	with the feature DIR_FORMAT: the records of one ring, and nothing else. With -z,
- *each file is a zstd stream of its own. kcore_dir
+ * each file is a zstd stream of its own. kcore_dir
  *
  * Of data.N nothing tells which ring it was, and there are no rounds: all of it waits until all
  * files were read. So a FINISHED_ROUND record in data means nothing either. Without DIR_FORMAT,

@@ -17,7 +17,7 @@
  * FUNC may be a glob. LINE counts from the function's first line; 0 is the entry. A C++ or
  * Rust name is written as it is ("Shop::order", "Shop::operator+",
  * "shop::(anonymous namespace)::f", "Shop::order(char const*)"). A word before ':' is a FILE when
- *it has a '.' and is followed by no digits alone or "cold", as perf decides it.
+ * it has a '.' and is followed by no digits alone or "cold", as perf decides it.
  * '\' before one of @ : + % ; = takes it as a letter of the name
  * ("memcpy\@GLIBC_2.14"); a name or a path may stand in quotes, '' or "".
  *

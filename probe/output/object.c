@@ -31,7 +31,7 @@
  * when it has ended, since samples of it may be unread, until its id becomes another's.
  *
  * In a PID namespace the ids are those that struct pid has for it, and with cgroups the ancestors
- *of the task's cgroup are looked up instead.
+ * of the task's cgroup are looked up instead.
  */
 #include "probe/output/output.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * many_threads N: a process with N threads of the name pbt_many. For each line of its standard
- *input it prints a line when that is done:
+ * input it prints a line when that is done:
  *
  *	each	each of its other threads calls getppid() once and touches a page of its own for the
  *		first time, in pbt_touch(); the answer has the number of these threads

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Functions that begin with one instruction each, and what the kernel makes of a uprobe on it,
- *without perf-bpf: one of perf_event_open(2)'s PMU, on this process, which has mapped the file
- *already, so that the kernel looks at the instruction at once. A line each: its name, and
+ * without perf-bpf: one of perf_event_open(2)'s PMU, on this process, which has mapped the file
+ * already, so that the kernel looks at the instruction at once. A line each: its name, and
  *
  *	refused	  the event cannot be opened
  *	counted	  it was hit once, and the function did what it does without the probe

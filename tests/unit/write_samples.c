@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Not a test: writes a recording as a PMU with branch records and data addresses makes it, for
- *tests on machines without one. perf reads it, too.
+ * tests on machines without one. perf reads it, too.
  *
  *	write-samples OUT <LINES
  *
@@ -17,8 +17,8 @@
  *	sample PID TIME IP [MEMBER=VALUE]... [chain=ADDRESS,...] [FROM/TO/FLAGS]...
  *
  * MEMBER is addr, cpu, period, weight, data_src, transaction, phys_addr, page. FLAGS are the third
- *word of a branch record: 1 mispredicted, 2 predicted, 4 in a transaction, 8 aborts, 16 for each
- *cycle.
+ * word of a branch record: 1 mispredicted, 2 predicted, 4 in a transaction, 8 aborts, 16 for each
+ * cycle.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -15,7 +15,7 @@
  *	usdt_client OBJECT refuse PROVIDER NAME TEXT	fails with a message that holds TEXT
  *	usdt_client - work			only the workload
  *	usdt_client OBJECT pid PID BINARY PROVIDER NAME	counts until 100 calls came, prints calls
- *and sums
+ * and sums
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
