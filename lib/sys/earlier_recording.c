@@ -44,16 +44,20 @@ static struct error *check(DIR *dir, const char *name)
 	return NULL;
 }
 
-/* Nothing is removed if there is anything else in it. */
-static struct error *remove_old(int dir_fd, const char *name)
+/*
+ * What renameat() cannot replace: a directory by anything but an empty one, a file by a directory.
+ * A directory stays as it is if there is anything else in it.
+ */
+static struct error *remove_old(int dir_fd, const char *name, bool by_dir)
 {
 	static const char cannot[] = "cannot remove the recording before the last one";
 	DIR *dir = open_directory(dir_fd, name);
 	const struct dirent *entry;
 
-	if (!dir) /* it is a file, which a directory cannot replace */
-		return unlinkat(dir_fd, name, 0) && errno != ENOENT ? error_errno(errno, cannot)
-								    : NULL;
+	if (!dir)
+		return by_dir && unlinkat(dir_fd, name, 0) && errno != ENOENT
+			       ? error_errno(errno, cannot)
+			       : NULL;
 	struct error *err = check(dir, name);
 	while (!err && (entry = readdir(dir)))
 		if (is_of_recording(entry->d_name))
@@ -89,7 +93,7 @@ struct error *earlier_recording_keep(struct output_path *out)
 	else if (!st.st_size)
 		return NULL;
 	snprintf(old, sizeof(old), "%s.old", out->name);
-	TRY(remove_old(out->dir_fd, old));
+	TRY(remove_old(out->dir_fd, old, out->is_dir));
 	if (renameat(out->dir_fd, out->name, out->dir_fd, old))
 		return error_errno(errno, "cannot rename the earlier recording");
 	out->exists = out->is_dir = false;

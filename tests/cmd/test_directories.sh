@@ -188,6 +188,24 @@ test_own_of_earlier() {
 	assert_own 300
 }
 
+# The recording before the last one goes only when the last one takes its place.
+test_the_one_before_stays_if_nothing_replaces_it() {
+	need
+	command -v setpriv >/dev/null || skip "setpriv is not installed"
+	chmod 711 "$top" .
+	cp "$PERF_BPF" perf-bpf
+	mkdir -m 1777 sticky
+	as_nobody() { setpriv --reuid 65534 --regid 65534 --clear-groups "$@"; }
+	as_nobody ./perf-bpf --version >/dev/null 2>&1 || skip "nobody cannot run a copy in $PWD"
+	echo mine >mine
+	as_nobody cp /dev/stdin sticky/data.old <mine
+	echo theirs >sticky/data
+	chmod 666 sticky/data
+	expect_status 1 as_nobody ./perf-bpf record -e cpu-clock:u -o sticky/data -- touch ran
+	assert_contains err "sticky/data: cannot rename the earlier recording"
+	[ ! -e ran ] && cmp mine sticky/data.old || fail "the one before is gone"
+}
+
 # A file in the place of a directory, and of the one before; and a directory in that of files.
 test_own_of_earlier_and_files() {
 	local i
