@@ -154,12 +154,19 @@ static struct error *write_records(void *ctx, const void *records, size_t size)
 	return w->to == w->rec->writer ? NULL : rings_drain(w->rec, &any);
 }
 
-static bool samples_kernel(const struct recording *rec)
+/*
+ * Whether samples may have addresses of code that the kernel has made for BPF programs. Those of
+ * tracepoints and of bpf_perf_event_output() are of the kernel's own code, but for their call
+ * chains.
+ */
+static bool needs_images(const struct recording *rec)
 {
 	const struct event *event;
 
 	vec_for_each (event, &rec->events)
-		if (event->kind != EVENT_TRACKING && !event->attr.exclude_kernel)
+		if (event->kind != EVENT_TRACKING && !event->attr.exclude_kernel &&
+		    (event->attr.sample_type & PERF_SAMPLE_CALLCHAIN ||
+		     (event->attr.type != PERF_TYPE_TRACEPOINT && event->kind != EVENT_OUTPUT)))
 			return true;
 	return false;
 }
@@ -177,7 +184,7 @@ static struct error *synthesize_to(struct recording *rec, struct data_writer *to
 		.data_maps = rec->data_maps,
 		.namespaces = rec->opts.namespaces,
 		.no_programs = rec->opts.no_bpf_events,
-		.images = samples_kernel(rec),
+		.images = needs_images(rec),
 		.no_tasks = rec->opts.no_existing_tasks,
 		.no_maps = rec->opts.no_existing_maps,
 	};
@@ -223,7 +230,7 @@ struct error *synthesize_target(struct recording *rec, bool kernel,
 		.write = write,
 		.ctx = ctx,
 		.data_maps = rec->data_maps,
-		.images = samples_kernel(rec),
+		.images = needs_images(rec),
 	};
 
 	if (kernel)
