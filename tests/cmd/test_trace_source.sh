@@ -234,9 +234,11 @@ test_arguments_without_memory() {
 
 test_rows_without_memory() {
 	trace $PPID_ -S -T -M 3 -- "$WORK" threads 5 300
-	is 3 '^sum .* calls=300 '
-	assert_equal "$(field n '^lost kind=3 .* nr=110 ')" 600
-	is 0 '^lost kind=[0124]'
+	# where the kernel has no memory for a state or a row at once, a later call gets it
+	is 3 '^sum .* nr=110 '
+	assert_equal $(($(field calls '^sum .* nr=110 ') + $(field n '^lost .* nr=110 '))) 1500
+	[ "$(field n '^lost kind=3 .* nr=110 ')" -ge 600 ] || fail "two threads have no row"
+	is 0 '^lost kind=[024]'
 	# the errors of openat or of close have no row, but their calls are in the sums
 	trace $OPENAT -c 0/3/1 -S -M 1 -- "$WORK" calls 50
 	is 1 '^errno '
