@@ -38,6 +38,7 @@ struct script {
 	struct dump dump;
 	struct dump_counts counts;
 	bool selects_all; /* filter_selects_all() */
+	bool is_plain;	  /* a line for each sample, and nothing else */
 	bool closed;	  /* nobody reads our output any more */
 	bool header_due;  /* of a pipe, where records say what is in it */
 };
@@ -124,6 +125,12 @@ static enum filter_verdict verdict_of(struct script *sc)
 	return filter_sample(sc->recording->filter, &in);
 }
 
+/* NULL: no memory */
+static const struct sample *with_stack(struct script *sc, const struct sample *sample)
+{
+	return sc->opts->hide_chain ? sample : sample_reader_unwound(&sc->reader, sample);
+}
+
 static struct error *on_sample(struct session_tool *tool, struct session *s,
 			       const struct record *rec, const struct sample *sample,
 			       const struct session_event *event, struct thread *thread)
@@ -136,6 +143,13 @@ static struct error *on_sample(struct session_tool *tool, struct session *s,
 	if (sample_reader_has_news(&sc->reader))
 		TRY(learn(sc));
 	sample_reader_set(&sc->reader, sample, event, thread);
+	if (sc->is_plain) {
+		sample = with_stack(sc, sample);
+		if (!sample)
+			return error_nomem();
+		print_sample(sc->printer, rec, sample, event, thread, &sc->out);
+		return maybe_flush(sc);
+	}
 	if (sc->dump.style == DUMP_STATS)
 		return dump_counts_add(&sc->counts, rec, event);
 	if (sc->dump.style) {
@@ -152,8 +166,7 @@ static struct error *on_sample(struct session_tool *tool, struct session *s,
 	}
 	if (verdict != FILTER_SHOW)
 		return maybe_flush(sc);
-	if (!sc->opts->hide_chain)
-		sample = sample_reader_unwound(&sc->reader, sample);
+	sample = with_stack(sc, sample);
 	if (!sample)
 		return error_nomem();
 	if (sc->opts->timeline) {
@@ -275,6 +288,8 @@ static struct error *print_records(struct script *sc)
 	/* rounds are where they are in the file, and so is all else, as in perf */
 	struct session_tool tool = {.ctx = sc, .sample = on_sample, .unordered = opts->show_rounds};
 
+	sc->is_plain = sc->selects_all && !sc->dump.style && !opts->timeline &&
+		       !opts->write_event && !opts->python && !opts->json;
 	if (opts->show_mmap || opts->dump)
 		tool.mmap = on_mmap;
 	if (opts->show_task || opts->dump) {

@@ -119,7 +119,7 @@ static bool see_chain(struct sample_reader *reader, const struct sample *sample)
 const struct sample *sample_reader_unwound(struct sample_reader *reader,
 					   const struct sample *sample)
 {
-	if (sample->is_unwound)
+	if (sample->is_unwound || !(sample->has & (PERF_SAMPLE_STACK_USER | PERF_SAMPLE_CALLCHAIN)))
 		return sample;
 	if (!(sample->has & PERF_SAMPLE_STACK_USER))
 		return see_chain(reader, sample) ? sample : NULL;
