@@ -12,6 +12,7 @@
 #include <string.h>
 
 extern const uint64_t digits_powers[20];
+extern const char digits_hex[513]; /* "000102…ff" */
 
 enum { DIGITS_SLACK = 8 };
 
@@ -67,17 +68,20 @@ static inline char *digits_put(char *to, uint64_t v, unsigned n)
 	return digits_put_8(to, v % 100000000, n);
 }
 
-/* The last 8 hexadecimal digits of v. */
-static inline void digits_put_hex8(char *to, uint64_t v)
+/*
+ * v as 16 hexadecimal digits, the leading zeros as spaces. What is behind the last digit may be
+ * overwritten as far as 16 bytes.
+ */
+static inline void digits_put_hex16(char *to, uint64_t v)
 {
-	/* one digit in each byte; then '0' for all, and 'a' - '0' - 10 more for those above 9 */
-	uint64_t x = v & 0xffffffff;
-	x = (x | x << 16) & 0x0000ffff0000ffff;
-	x = (x | x << 8) & 0x00ff00ff00ff00ff;
-	x = (x | x << 4) & 0x0f0f0f0f0f0f0f0f;
-	const uint64_t letters = (x + 0x0606060606060606) >> 4 & 0x0101010101010101;
-	x = htobe64(x + 0x3030303030303030 + letters * 39);
-	memcpy(to, &x, sizeof(x));
+	const unsigned spaces = (unsigned)__builtin_clzll(v | 1) / 4;
+
+	memset(to, ' ', 16);
+	to += spaces;
+	v <<= 4 * spaces;
+#pragma GCC unroll 8
+	for (int at = 56; at >= 0; at -= 8, to += 2)
+		memcpy(to, digits_hex + 2 * (v >> at & 0xff), 2);
 }
 
 #endif

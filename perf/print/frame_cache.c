@@ -24,7 +24,7 @@ void frame_cache_deinit(struct frame_cache *cache)
 
 static uint32_t hash_of(const struct frame_key *key)
 {
-	const uint64_t hash = hash_u64(key->addr ^ (uintptr_t)key->place) ^ hash_u64(key->form);
+	const uint64_t hash = hash_u64(key->addr ^ (uintptr_t)key->place << 16 ^ key->form);
 
 	return (uint32_t)(hash ^ hash >> 32);
 }

@@ -8,6 +8,37 @@
 #include "perf/print/frame_cache.h"
 #include "perf/print/print.h"
 #include "perf/print/probed.h"
+#include "perf/print/put_text.h"
+
+enum {
+	KEPT_TASKS = 64,
+	KEPT_EVENTS = 8,
+};
+
+/* What "comm  pid/tid [cpu] " is made of, and as what it was printed. Equal names are one string.
+ */
+struct line_task {
+	const char *comm; /* NULL: nothing is kept */
+	uint64_t fields;
+	int32_t pid, tid, cpu;
+	bool is_narrow; /* the name is not padded */
+};
+
+struct kept_task {
+	struct line_task of;
+	struct kept_text text;
+};
+
+/* "  250000 cpu-clock: ", likewise. An event that gets another name gets another string. */
+struct line_event {
+	const char *name;
+	uint64_t fields, period;
+};
+
+struct kept_event {
+	struct line_event of;
+	struct kept_text text;
+};
 
 struct script_printer {
 	struct printer_opts opts;
@@ -27,12 +58,10 @@ struct script_printer {
 	const struct session_event *last_event;
 	struct trace_event *last_trace;
 	struct probed probed;
-	/* The name of the thread of the last line as it is printed, padded; comm NULL: none yet. */
-	const char *comm;
-	bool comm_is_narrow;
-	struct strbuf comm_text;
-	const char *name; /* of the event of the last line; NULL: none yet */
-	struct strbuf name_text;
+	struct kept_task tasks[KEPT_TASKS]; /* of the last lines, by thread and CPU */
+	struct kept_event events[KEPT_EVENTS];
+	uint64_t second; /* of second_text, "12345." */
+	struct kept_text second_text;
 	uint64_t base_time; /* of opts.time_base; 0: none yet */
 	time_t day_second;  /* of day_text, "2026-11-28 10:20:03"; that of the epoch: none yet */
 	char day_text[32];

@@ -13,6 +13,7 @@
 enum {
 	PUT_SLACK = 16,
 	INT_ROOM = 21 + PUT_SLACK, /* of put_int() with a smaller width */
+	KEPT_TEXT_MAX = 64,
 };
 
 /* n spaces */
@@ -75,23 +76,40 @@ static inline void add_int(struct strbuf *out, int64_t v, size_t width)
 }
 
 /* "%16x" */
-static inline char *put_hex16(char *to, uint64_t v)
-{
-	const unsigned spaces = (unsigned)__builtin_clzll(v | 1) / 4;
-
-	digits_put_hex8(to, v >> 32);
-	digits_put_hex8(to + 8, v);
-	for (unsigned i = 0; i < spaces; i++)
-		to[i] = ' ';
-	return to + 16;
-}
-
 static inline void add_hex16(struct strbuf *out, uint64_t v)
 {
-	if (!strbuf_reserve(out, 16))
+	if (!strbuf_reserve(out, 2 * 16))
 		return;
-	put_hex16(out->str + out->len, v);
+	digits_put_hex16(out->str + out->len, v);
 	strbuf_cut(out, out->len + 16);
+}
+
+/*
+ * A short text that is printed again and again. The copy is of a fixed size: that is a few
+ * instructions, and the length of a text is hard to foresee.
+ */
+struct kept_text {
+	uint8_t size;
+	char text[KEPT_TEXT_MAX];
+};
+
+/* There is room for KEPT_TEXT_MAX bytes. */
+static inline char *put_kept(char *to, const struct kept_text *kept)
+{
+	memcpy(to, kept->text, KEPT_TEXT_MAX / 2);
+	if (kept->size > KEPT_TEXT_MAX / 2)
+		memcpy(to + KEPT_TEXT_MAX / 2, kept->text + KEPT_TEXT_MAX / 2, KEPT_TEXT_MAX / 2);
+	return to + kept->size;
+}
+
+/* false: there was no memory for the text, or it is too long. */
+static inline bool kept_text_set(struct kept_text *kept, const struct strbuf *text)
+{
+	if (strbuf_failed(text) || text->len > KEPT_TEXT_MAX)
+		return false;
+	kept->size = (uint8_t)text->len;
+	memcpy(kept->text, strbuf_str(text), text->len);
+	return true;
 }
 
 #endif

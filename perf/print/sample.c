@@ -26,7 +26,7 @@
 #define FIELDS_USUAL                                                                               \
 	(FIELD_COMM | FIELD_PID | FIELD_TID | FIELD_CPU | FIELD_TIME | FIELD_PERIOD |              \
 	 FIELD_EVENT | FIELD_TRACE | FIELD_IP | FIELD_SYM | FIELD_SYMOFF | FIELD_DSO |             \
-	 FIELD_DSOFF)
+	 FIELD_DSOFF | FIELD_BPF_OUTPUT)
 
 static bool is_dummy(const struct perf_event_attr *attr)
 {
@@ -236,8 +236,6 @@ void printer_free(struct script_printer *p)
 	if (!p)
 		return;
 	strbuf_deinit(&p->text);
-	strbuf_deinit(&p->comm_text);
-	strbuf_deinit(&p->name_text);
 	probed_deinit(&p->probed);
 	sample_code_free(p->code);
 	frame_cache_deinit(&p->frames);
@@ -604,19 +602,43 @@ static size_t name_width(struct script_printer *p)
 	return p->name_width;
 }
 
-/* An event that gets another name gets another string (session.c). */
-static void add_event_name(struct script_printer *p, const char *name, struct strbuf *out)
+static void add_event(struct script_printer *p, const struct line_event *event, struct strbuf *out)
 {
-	struct strbuf *text = &p->name_text;
-
-	if (name != p->name) {
-		p->name = name;
-		strbuf_reset(text);
-		add_right(text, name, strlen(name), name_width(p));
-		strbuf_add(text, ": ", 2);
+	if (event->fields & FIELD_PERIOD) {
+		add_int(out, (int64_t)event->period, 10);
+		strbuf_addch(out, ' ');
 	}
-	out->failed |= strbuf_failed(text);
-	strbuf_add(out, strbuf_str(text), text->len);
+	if (event->fields & FIELD_EVENT) {
+		add_right(out, event->name, strlen(event->name), name_width(p));
+		strbuf_add(out, ": ", 2);
+	}
+}
+
+static void add_kept_event(struct script_printer *p, const struct session_event *of,
+			   const struct sample *sample, uint64_t fields, struct strbuf *out)
+{
+	struct kept_event *kept = &p->events[(size_t)of->index % KEPT_EVENTS];
+	const struct line_event event = {
+		.name = of->name,
+		.fields = fields & (FIELD_PERIOD | FIELD_EVENT),
+		.period = sample->period,
+	};
+
+	if (kept->of.name != event.name || kept->of.fields != event.fields ||
+	    kept->of.period != event.period) {
+		strbuf_reset(&p->text);
+		add_event(p, &event, &p->text);
+		kept->of = event;
+		if (!kept_text_set(&kept->text, &p->text)) {
+			kept->of.name = NULL;
+			out->failed |= strbuf_failed(&p->text);
+			strbuf_add(out, strbuf_str(&p->text), p->text.len);
+			return;
+		}
+	}
+	if (!strbuf_reserve(out, KEPT_TEXT_MAX))
+		return;
+	strbuf_cut(out, (size_t)(put_kept(out->str + out->len, &kept->text) - out->str));
 }
 
 void print_sample(struct script_printer *p, const struct record *rec, const struct sample *sample,
@@ -626,21 +648,15 @@ void print_sample(struct script_printer *p, const struct record *rec, const stru
 
 	if (!fields)
 		return;
-	sample = probed_sample(&p->probed, printer_trace_event(p, event), p->opts.resolver, thread,
-			       sample);
+	struct trace_event *trace = printer_trace_event(p, event);
+	if (trace)
+		sample = probed_sample(&p->probed, trace, p->opts.resolver, thread, sample);
 	print_start(p, event, PERF_RECORD_SAMPLE, sample, thread, out);
-	if (fields & FIELD_PERIOD) {
-		add_int(out, (int64_t)sample->period, 10);
-		strbuf_addch(out, ' ');
-	}
-	if (fields & FIELD_EVENT) {
-		add_event_name(p, event->name, out);
-	}
+	if (fields & (FIELD_PERIOD | FIELD_EVENT))
+		add_kept_event(p, event, sample, fields, out);
 	if (p->choice.flags)
 		add_pad(out, 24); /* "  %-21s ": only a decoded hardware trace has them */
 	if (fields & FIELD_TRACE && sample->raw) {
-		struct trace_event *trace = printer_trace_event(p, event);
-
 		const size_t from = out->len;
 
 		if (trace)

@@ -214,6 +214,26 @@ test_hostile_names() {
 	assert_contains out 'b\x1b[31m\x0aforged'
 }
 
+# Texts of usual sizes are kept from line to line; these are longer.
+test_long_names() {
+	need_perf
+	local name
+	name=$(printf 'n%.0s' {1..80})
+	record long.data -e "cpu-clock/name=$name/" -e "task-clock/name=$name.2/"
+	same long.data
+	same long.data -F +pid
+	cat >work.sh <<-'END'
+		printf '\001\002\003\004\005\006\007\010\016\017\020\021\022\023\024' >/proc/$$/comm
+		i=0
+		while [ $i -lt 30000 ]; do i=$((i + 1)); done
+	END
+	"$PERF_BPF" record -q --sample-cpu -e cpu-clock -o odd.data -- bash work.sh 2>err || fail "$(cat err)"
+	"$PERF_BPF" script -i odd.data -F comm,pid,tid,cpu,time >out
+	grep -cE '^ *\\x01\\x02\\x03\\x04\\x05\\x06\\x07\\x08\\x0e\\x0f\\x10\\x11\\x12\\x13\\x14 +([0-9]+)/\1 +\[[0-9]{3}\] +[0-9]+\.[0-9]{6}: *$' out >n ||
+		fail "$(head -3 out)"
+	[ "$(cat n)" -gt 5 ] || fail "$(cat n) lines of the odd name"
+}
+
 test_compressed() {
 	need_perf
 	record z.data -z -g -e cpu-clock -e page-faults -e syscalls:sys_enter_write

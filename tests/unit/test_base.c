@@ -150,9 +150,12 @@ static void digits_are_those_of_printf(void **state)
 			assert_memory_equal(text, "xxxxxxxx", 8);
 			assert_int_equal(end[DIGITS_SLACK], 'x');
 		}
-		snprintf(want, sizeof(want), "%08llx", (unsigned long long)(some & 0xffffffff));
-		digits_put_hex8(text, some);
-		assert_memory_equal(text, want, 8);
+		snprintf(want, sizeof(want), "%16llx", (unsigned long long)some);
+		memset(text, 'x', sizeof(text));
+		digits_put_hex16(text + 8, some);
+		assert_memory_equal(text + 8, want, 16);
+		assert_memory_equal(text, "xxxxxxxx", 8);
+		assert_int_equal(text[8 + 2 * 16], 'x');
 	}
 }
 
