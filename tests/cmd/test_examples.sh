@@ -190,17 +190,22 @@ test_dropmon() {
 }
 
 # How often it got a CPU is counted by the scheduler, too: at least what it waited for itself, at
-# most what the zombie has in the end.
+# most what the zombie has in the end. The kernel of some hosted machines calls no tracepoint while
+# process 1 runs: perf there sees each switch to one of its threads, and none from them. So what may
+# have been in its time, a wakeup in each millisecond and two at each switch, may be missing.
 test_runqlat() {
 	[ -r /proc/self/schedstat ] || skip "this kernel has no /proc/PID/schedstat"
 	own_python pbt_runqlat
 	cat >sleeps.py <<-'END'
-		import time
+		import glob, time
+		def of_process_1():
+		    stats = [open(name).read().split() for name in glob.glob("/proc/1/task/*/schedstat")]
+		    return sum(int(s[0]) // 1000000 + 2 * int(s[2]) for s in stats)
 		got_cpu = lambda: int(open("/proc/self/schedstat").read().split()[2])
-		before = got_cpu()
+		before, before_1 = got_cpu(), of_process_1()
 		for _ in range(50):
 		    time.sleep(0.001)
-		print(got_cpu() - before)
+		print(got_cpu() - before, of_process_1() - before_1)
 	END
 	cat >parent.py <<-'END'
 		import os, sys
@@ -214,10 +219,10 @@ test_runqlat() {
 	need_root
 	"$PERF_BPF" run runqlat --comm pbt_runqlat --json -- python3 parent.py >out
 	grep '^{' out >json
-	least=$(grep -v '^{' out)
+	read -r least hidden < <(grep -v '^{' out)
 	[ "$least" -ge 50 ] || fail "it slept $least times"
 	holds "n = sum(slots('latency').values())
-assert $least <= n <= $(cat most), (n, $least, $(cat most))
+assert max(1, $least - $hidden) <= n <= $(cat most), (n, $least, $hidden, $(cat most))
 assert m['latency_by_comm']['hists'][0]['key']['comm'] == 'pbt_runqlat'
 assert m['latency_by_comm']['hists'][0]['total'] == n"
 }
