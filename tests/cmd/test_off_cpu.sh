@@ -122,8 +122,9 @@ record() {
 	sort out >want
 }
 
-# Of about one sleep in 1,000, the program at sched_switch sees the beginning only (Linux 6.18): these
-# are counted.
+# Of about one sleep in 1,000, the program at sched_switch sees the beginning only: that of a sleeper
+# that gets the CPU of process 1, where the kernel calls no tracepoint for that one (test_examples.sh,
+# runqlat). These are counted.
 lost() {
 	"$PERF_BPF" report --stdio -i "$1" 2>/dev/null | sed -n 's/^# Total Lost Samples: //p' | head -n 1
 }
