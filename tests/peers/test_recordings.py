@@ -190,6 +190,13 @@ def as_newer_perf(outputs, newer, case, perf, ours):
     return "ours right", f"{fault}; newer perf prints what perf-bpf prints{why}"
 
 
+def ends_programs_at_once(outputs, case):
+    """Whether perf reads that a BPF program was unloaded as without a time, so as soon as it is read:
+    the size of the record, which Linux set too large, hides its time."""
+    shown = outputs.get(case[2], "script", "--show-bpf-events", case[3])
+    return bool(re.search(r" 0\.000000: PERF_RECORD_KSYMBOL .* flags 0x1 ", shown[1]))
+
+
 def compare(outputs, newer, case):
     _, outcome, why = compare_outputs(outputs, newer, case)
     name, command, options = case[1], *case[4:]
@@ -226,6 +233,10 @@ def compare_outputs(outputs, newer, case):
     want, got = (same_output.printed_lines(recorder, command, options, out[1])
                  for out in (theirs, ours))
     who, why = same_output.judge_outputs(want, got)
+    if not who and same_output.has_programs_as_unknown(want, got) and \
+            ends_programs_at_once(outputs, case):
+        return case, "ours right", "perf ends BPF programs before their samples, as it does not read " \
+            "the time of records whose size Linux set too large"
     if not who:
         outcome, why = as_newer_perf(outputs, newer, (*case[:5], options), theirs[1], ours[1])
         return case, outcome, why or same_output.first_difference(want, got)
