@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "cmd/cmd.h"
+#include "cmd/code_options.h"
 #include "cmd/options.h"
 #include "cmd/recording.h"
 #include "cmd/report_browse.h"
@@ -19,10 +20,11 @@
 
 struct annotate {
 	struct recording_opts recording;
+	struct code_opts shown;
 	struct annotator_opts code;
 	const char *symbol; /* NULL: all */
 	struct annotation_text_opts text;
-	bool no_source, quiet, stdio, tui;
+	bool quiet, stdio, tui;
 	int verbose;
 	struct log log;
 };
@@ -30,10 +32,6 @@ struct annotate {
 enum {
 	OPT_STDIO = 256,
 	OPT_TUI,
-	OPT_SOURCE,
-	OPT_NO_SOURCE,
-	OPT_ASM_RAW,
-	OPT_PERCENT_TYPE,
 	OPT_PERCENT_LIMIT,
 	OPT_GROUP,
 	OPT_NO_GROUP,
@@ -47,20 +45,11 @@ static const struct argp_option options[] = {
 	{"show-nr-samples", 'n', NULL, 0, "Show the number of samples instead of percentages", 0},
 	{"show-total-period", OPT_SHOW_TOTAL_PERIOD, NULL, 0,
 	 "Show the sum of periods instead of percentages", 0},
-	{"percent-type", OPT_PERCENT_TYPE, "TYPE", 0,
-	 "Show percentages of the function's or of all samples, by period or by number: "
-	 "local-period (default), local-hits, global-period, global-hits",
-	 0},
 	{"percent-limit", OPT_PERCENT_LIMIT, "PERCENT", 0,
 	 "Skip functions with less than PERCENT of the period", 0},
 	{"print-line", 'l', NULL, 0,
 	 "Print the source line after each instruction, and a summary of lines", 0},
 	{"full-paths", 'P', NULL, 0, "Print whole paths instead of file names", 0},
-	{"source", OPT_SOURCE, NULL, 0, "Print source lines between the instructions (default)", 0},
-	{"no-source", OPT_NO_SOURCE, NULL, 0, "Do not print source lines", 0},
-	{"asm-raw", OPT_ASM_RAW, NULL, 0, "Print the bytes of each instruction", 0},
-	{"disassembler-style", 'M', "STYLE", 0, "Print x86 instructions as att (default) or intel",
-	 0},
 	{"group", OPT_GROUP, NULL, 0,
 	 "Show the events of a group side by side (default); in a recording without groups, all "
 	 "events",
@@ -81,30 +70,12 @@ static const struct option_member members[] = {
 	OPTION_SETS(OPT_SHOW_TOTAL_PERIOD, struct annotate, text.periods),
 	OPTION_SETS('l', struct annotate, text.places),
 	OPTION_SETS('P', struct annotate, text.full_paths),
-	OPTION_CLEARS(OPT_SOURCE, struct annotate, no_source),
-	OPTION_SETS(OPT_NO_SOURCE, struct annotate, no_source),
-	OPTION_SETS(OPT_ASM_RAW, struct annotate, code.raw),
 	OPTION_SETS(OPT_STDIO, struct annotate, stdio),
 	OPTION_SETS(OPT_TUI, struct annotate, tui),
 	OPTION_SETS('q', struct annotate, quiet),
 	OPTION_SETS('v', struct annotate, verbose),
 	{0},
 };
-
-static void parse_percent_type(struct argp_state *state, const char *text,
-			       struct annotation_percent *percent)
-{
-	const bool is_global = !strncmp(text, "global-", 7);
-	const char *base = strchr(text, '-');
-
-	if (!base || (!is_global && strncmp(text, "local-", 6)) ||
-	    (strcmp(base, "-period") && strcmp(base, "-hits")))
-		argp_error(state,
-			   "--percent-type: '%s' is not local-period, local-hits, global-period "
-			   "or global-hits",
-			   text);
-	*percent = (struct annotation_percent){.global = is_global, .hits = base[1] == 'h'};
-}
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
@@ -114,17 +85,12 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	switch (key) {
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &o->recording;
-		return 0;
-	case OPT_PERCENT_TYPE:
-		parse_percent_type(state, arg, &o->text.percent);
+		state->child_inputs[1] = &o->shown;
 		return 0;
 	case OPT_PERCENT_LIMIT:
 		o->code.least_percent = strtod(arg, &end);
 		if (end == arg || *end || !(o->code.least_percent >= 0))
 			argp_error(state, "--percent-limit: '%s' is not a number", arg);
-		return 0;
-	case 'M':
-		o->code.intel = option_is_intel(state, arg);
 		return 0;
 	case OPT_GROUP:
 		o->code.groups = GROUPS_ALL;
@@ -144,7 +110,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	return option_set(members, key, arg, o) ? 0 : ARGP_ERR_UNKNOWN;
 }
 
-static const struct argp_child children[] = {RECORDING_CHILD, {0}};
+static const struct argp_child children[] = {RECORDING_CHILD, CODE_CHILD, {0}};
 
 static const struct argp argp = {
 	.options = options,
@@ -337,7 +303,11 @@ static struct error *annotate(struct annotate *o)
 		TRY(report_browse_terminal(&tty));
 	o->code.sz = sizeof(o->code);
 	o->code.recording = &r;
-	o->code.source = !o->no_source;
+	o->code.source = !o->shown.no_source;
+	o->code.raw = o->shown.raw;
+	o->code.intel = o->shown.intel;
+	o->code.prefix = o->shown.prefix;
+	o->text.percent = o->shown.percent;
 	/* in the browser, a key shows them; and calls lead to other functions */
 	o->code.places = o->text.places || tty;
 	o->code.symbol = tty ? NULL : o->symbol;

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "cmd/cmd.h"
+#include "cmd/code_options.h"
 #include "cmd/export.h"
 #include "cmd/options.h"
 #include "cmd/job.h"
@@ -29,8 +30,7 @@ struct report {
 	struct export_opts export;
 	struct chain_opts browser_chain;
 	enum { BRANCHES_OF_RECORDING, BRANCHES, NO_BRANCHES } branches;
-	struct annotator_opts code; /* raw, intel: of the browser */
-	bool no_source;
+	struct code_opts code; /* of the browser */
 	bool order_given, inverted, header, header_only, topology, dump, stats, tasks, mmaps,
 		threads, raw, stdio, tui;
 	struct read_counts counts;
@@ -73,9 +73,6 @@ enum {
 	OPT_GROUP_SORT_IDX,
 	OPT_SOCKET_FILTER,
 	OPT_IGNORE_VMLINUX,
-	OPT_ASM_RAW,
-	OPT_SOURCE,
-	OPT_NO_SOURCE,
 	OPT_STDIO_COLOR,
 };
 
@@ -149,11 +146,6 @@ static const struct argp_option options[] = {
 	{"socket-filter", OPT_SOCKET_FILTER, "N", 0, "Only samples of the CPUs of socket N", 0},
 	{"ignore-vmlinux", OPT_IGNORE_VMLINUX, NULL, 0,
 	 "Do not look for the kernel's image: use its list of symbols", 0},
-	{"asm-raw", OPT_ASM_RAW, NULL, 0, "Show the bytes of each instruction in annotations", 0},
-	{"source", OPT_SOURCE, NULL, 0, "Show source lines in annotations (default)", 0},
-	{"no-source", OPT_NO_SOURCE, NULL, 0, "Do not show source lines in annotations", 0},
-	{"disassembler-style", 'M', "STYLE", 0,
-	 "Show x86 instructions in annotations as att (default) or intel", 0},
 	{"modules", 'm', NULL, 0, "Accepted as perf has it: modules are always read", 0},
 	{"stdio-color", OPT_STDIO_COLOR, "MODE", 0,
 	 "never or auto: accepted for compatibility with perf; has no effect", 0},
@@ -214,9 +206,6 @@ static const struct option_member members[] = {
 	OPTION_SETS('T', struct report, threads),
 	OPTION_SETS(OPT_TOTAL_CYCLES, struct report, sums.keys.blocks),
 	OPTION_SETS(OPT_IGNORE_VMLINUX, struct report, recording.ignore_vmlinux),
-	OPTION_SETS(OPT_ASM_RAW, struct report, code.raw),
-	OPTION_CLEARS(OPT_SOURCE, struct report, no_source),
-	OPTION_SETS(OPT_NO_SOURCE, struct report, no_source),
 	OPTION_SETS(OPT_MEM_MODE, struct report, sums.keys.accesses),
 	OPTION_SETS(OPT_LATENCY, struct report, sums.keys.prefer_latency),
 	OPTION_SETS(OPT_PARALLELISM, struct report, recording.filter.parallelism),
@@ -347,6 +336,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &rp->recording;
 		state->child_inputs[1] = &rp->export;
+		state->child_inputs[2] = &rp->code;
 		return 0;
 	case ARGP_KEY_END:
 		check_options(state, rp);
@@ -376,9 +366,6 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		rp->sums.socket = (int32_t)small_number(state, "--socket-filter", arg);
 		rp->sums.has_socket = true;
 		rp->text.socket = arg;
-		break;
-	case 'M':
-		rp->code.intel = option_is_intel(state, arg);
 		break;
 	case 'm':
 		break;
@@ -430,6 +417,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 static const struct argp_child children[] = {
 	RECORDING_CHILD,
 	{&export_argp, 0, NULL, 0},
+	CODE_CHILD,
 	{0},
 };
 
@@ -597,9 +585,10 @@ static struct error *annotator_of(struct report *rp, const struct opened_recordi
 		.sz = sizeof(opts),
 		.recording = r,
 		.groups = rp->sums.groups,
-		.source = !rp->no_source,
+		.source = !rp->code.no_source,
 		.raw = rp->code.raw,
 		.intel = rp->code.intel,
+		.prefix = rp->code.prefix,
 		.places = true,
 	};
 
@@ -623,6 +612,7 @@ static struct error *browse_results(struct report *rp, const struct opened_recor
 		.text = &rp->text,
 		.chain = &rp->browser_chain,
 		.command = "report",
+		.look = {.percent = rp->code.percent},
 	};
 
 	TRY(annotator_end(annotator));

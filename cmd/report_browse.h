@@ -25,10 +25,10 @@ struct report_browse_opts {
 	const struct perf_text_opts *text;
 	struct chain_opts *chain; /* of text; its min_percent is set */
 	const char *command;	  /* "report", for the help */
+	struct code_look look;	  /* how code is shown */
 	/* Of annotate: */
-	bool opens_code;       /* struct browser_opts.opens_code */
-	const char *symbol;    /* show the code of this function; NULL: the table */
-	struct code_look look; /* how */
+	bool opens_code;    /* struct browser_opts.opens_code */
+	const char *symbol; /* show the code of this function; NULL: the table */
 };
 
 /* NULL: there is no terminal for a browser, or the command is not in its foreground. */

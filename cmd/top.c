@@ -13,6 +13,7 @@
 
 #include "cmd/browse.h"
 #include "cmd/cmd.h"
+#include "cmd/code_options.h"
 #include "cmd/config.h"
 #include "cmd/job.h"
 #include "cmd/kernel_code.h"
@@ -44,8 +45,6 @@ enum {
 	OPT_SHOW_TOTAL_PERIOD,
 	OPT_IGNORE_CALLEES,
 	OPT_ALL_CGROUPS,
-	OPT_ASM_RAW,
-	OPT_SOURCE,
 	OPT_GROUP,
 	OPT_GROUP_SORT_IDX,
 	OPT_SWITCH_ON,
@@ -57,7 +56,6 @@ enum {
 	OPT_NO_BPF_EVENT,
 	OPT_SKIP_EMPTY,
 	OPT_NUM_THREAD_SYNTHESIZE,
-	OPT_NO_SOURCE,
 	DEFAULT_ENTRIES = 20,
 };
 
@@ -137,11 +135,6 @@ static const struct argp_option options[] = {
 	{"num-thread-synthesize", OPT_NUM_THREAD_SYNTHESIZE, "N", 0,
 	 "Accepted for compatibility with perf; has no effect", 0},
 	{"no-demangle", OPT_NO_DEMANGLE, NULL, 0, "Do not demangle C++ and Rust names", 0},
-	{"asm-raw", OPT_ASM_RAW, NULL, 0, "Show the bytes of each instruction", 0},
-	{"source", OPT_SOURCE, NULL, 0, "Show source lines between the instructions (default)", 0},
-	{"no-source", OPT_NO_SOURCE, NULL, 0, "Do not show source lines", 0},
-	{"disassembler-style", 'M', "STYLE", 0, "Show x86 instructions as att (default) or intel",
-	 0},
 	{"realtime", 'r', "PRIORITY", 0,
 	 "Read the rings as a realtime process (SCHED_FIFO) of this priority, 1 to 99", 0},
 	{"tui", OPT_TUI, NULL, 0, "Show the results interactively: the default on a terminal", 0},
@@ -154,6 +147,7 @@ struct top_args {
 	struct live_profile_opts profile;
 	VEC(struct record_arg) list;
 	const char *widths;
+	struct code_opts code;
 	bool tui, stdio, zero, no_kernel, no_user, order_given;
 	double delay;
 	uint64_t entries, least_samples;
@@ -191,9 +185,6 @@ static const struct option_member members[] = {
 	OPTION_SETS(OPT_KALLSYMS, struct top_args, profile.kallsyms),
 	OPTION_SETS(OPT_NO_DEMANGLE, struct top_args, profile.no_demangle),
 	OPTION_SETS(OPT_IGNORE_VMLINUX, struct top_args, profile.ignore_vmlinux),
-	OPTION_SETS(OPT_ASM_RAW, struct top_args, profile.code.raw),
-	OPTION_CLEARS(OPT_SOURCE, struct top_args, profile.code.no_source),
-	OPTION_SETS(OPT_NO_SOURCE, struct top_args, profile.code.no_source),
 	OPTION_SETS(OPT_TUI, struct top_args, tui),
 	OPTION_SETS(OPT_STDIO, struct top_args, stdio),
 	OPTION_SETS('v', struct top_args, verbose),
@@ -273,6 +264,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	struct live_profile_opts *p = &args->profile;
 
 	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &args->code;
+		return 0;
 	case 'e':
 		add_arg(state, RECORD_EVENTS, arg);
 		return 0;
@@ -293,9 +287,6 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case 'r':
 		p->record.realtime = option_realtime(state, arg);
-		return 0;
-	case 'M':
-		p->code.intel = option_is_intel(state, arg);
 		return 0;
 	case 'w':
 		check(perf_text_check_widths(arg));
@@ -342,9 +333,12 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	return option_set(members, key, arg, args) ? 0 : ARGP_ERR_UNKNOWN;
 }
 
+static const struct argp_child children[] = {CODE_CHILD, {0}};
+
 static const struct argp argp = {
 	.options = options,
 	.parser = parse_option,
+	.children = children,
 	.doc = "Show which functions run, as it happens.",
 };
 
@@ -557,6 +551,7 @@ static struct error *open_browser(struct top *top)
 					  .text = &top->text,
 					  .live = true,
 					  .annotates = true,
+					  .look = {.percent = args->code.percent},
 					  .command = "top"};
 
 	TRY(browser_new(&opts, &top->browser));
@@ -603,11 +598,16 @@ static struct error *fork_others(struct top *top, const struct log *log)
 
 static struct error *run(struct top *top, struct log *log)
 {
+	const struct code_opts *code = &top->args->code;
 	struct live_profile_opts opts = top->args->profile;
 
 	if (top->tty)
 		TRY(fork_others(top, log));
 	opts.code.shown = top->tty;
+	opts.code.no_source = code->no_source;
+	opts.code.raw = code->raw;
+	opts.code.intel = code->intel;
+	opts.code.prefix = code->prefix;
 	opts.kernel_code = top->kernel_code ? kernel_code_read : NULL;
 	opts.kernel_code_ctx = top->kernel_code;
 	TRY(live_profile_new(&opts, top->loop, &top->profile));

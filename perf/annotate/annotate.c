@@ -33,6 +33,7 @@ struct error *annotator_new(const struct annotator_opts *opts, struct annotator 
 		return error_nomem();
 	memcpy(&a->opts, opts, min_of(opts->sz, sizeof(a->opts)));
 	a->reader.recording = a->opts.recording;
+	a->texts.prefix = a->opts.prefix;
 	*out = a;
 	return NULL;
 }

@@ -17,6 +17,7 @@
 
 #include "perf/filter/filter.h"
 #include "perf/hist/summary.h"
+#include "perf/resolve/source_text.h"
 #include "show/annotation.h"
 
 struct annotator;
@@ -31,6 +32,7 @@ struct annotator_opts {
 	bool places;	      /* struct annotation_line.place */
 	bool raw;	      /* the bytes of each instruction */
 	bool intel;	      /* notation of x86 */
+	struct source_prefix prefix;
 };
 
 struct error *annotator_new(const struct annotator_opts *opts, struct annotator **out);

@@ -26,10 +26,12 @@ static struct error *add_source_line(struct line_maker *m, const char *file, uid
 	const char *text = source_texts_line(m->opts->texts, file, author, number);
 
 	strbuf_reset(&m->text);
-	if (text)
+	if (text) {
 		strbuf_adds(&m->text, text);
-	else
-		strbuf_addf(&m->text, "%s:%u", file, number);
+	} else {
+		source_prefix_apply(&m->opts->texts->prefix, file, &m->text);
+		strbuf_addf(&m->text, ":%u", number);
+	}
 	struct annotation_line *line = line_maker_push(m, ANNOTATION_SOURCE);
 	if (!line)
 		return error_nomem();

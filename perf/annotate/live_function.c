@@ -18,6 +18,7 @@ struct live_function {
 	struct annotation annotation;
 	struct arena shown;    /* of the annotation's counts */
 	struct error *failure; /* why there is no code; NULL: there is, or no sample yet */
+	struct source_prefix prefix;
 	bool source, raw, intel, is_known;
 };
 
@@ -33,6 +34,7 @@ struct error *live_function_new(const struct live_function_opts *opts, struct li
 	f->source = opts->source;
 	f->raw = opts->raw;
 	f->intel = opts->intel;
+	f->prefix = opts->prefix;
 	f->module = strdup(opts->module);
 	f->name = strdup(opts->name);
 	f->event = strdup(opts->event);
@@ -71,7 +73,7 @@ void live_function_free(struct live_function *f)
 static struct error *read_code(struct live_function *f)
 {
 	_cleanup_(code_files_deinit) struct code_files files = {0};
-	_cleanup_(source_texts_deinit) struct source_texts texts = {0};
+	_cleanup_(source_texts_deinit) struct source_texts texts = {.prefix = f->prefix};
 	const struct function_lines_opts opts = {
 		.resolver = f->resolver,
 		.texts = &texts,

@@ -8,6 +8,7 @@
 #define PB_PERF_ANNOTATE_LIVE_FUNCTION_H
 
 #include "perf/resolve/resolve.h"
+#include "perf/resolve/source_text.h"
 #include "show/annotation.h"
 
 struct live_function;
@@ -17,7 +18,8 @@ struct live_function_opts {
 	const char *module, *name; /* the path of the DSO, and the symbol; copied */
 	size_t first_event, n_events;
 	bool source, raw, intel; /* of struct annotator_opts */
-	const char *event;	 /* of a group: its name; copied */
+	struct source_prefix prefix;
+	const char *event; /* of a group: its name; copied */
 };
 
 struct error *live_function_new(const struct live_function_opts *opts, struct live_function **out);

@@ -2,6 +2,7 @@
 #include "perf/resolve/source_text.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "lib/base/error.h"
 #include "lib/base/vec.h"
@@ -46,9 +47,29 @@ static bool read_all(FILE *in, char **text, size_t *size)
 	return true;
 }
 
-/* Without the file, or without memory, there are no lines. */
-static void read_lines(struct source_text *file, const char *path, uid_t author)
+void source_prefix_apply(const struct source_prefix *prefix, const char *path, struct strbuf *out)
 {
+	const char *rest = path;
+	size_t len = prefix->text && path[0] == '/' ? strlen(prefix->text) : 0;
+
+	for (unsigned i = 0; len && i < prefix->strip; i++) {
+		const char *next = strchr(rest + 1, '/');
+
+		if (!next)
+			break;
+		rest = next;
+	}
+	while (len && prefix->text[len - 1] == '/')
+		len--;
+	strbuf_add(out, len ? prefix->text : "", len);
+	strbuf_adds(out, rest);
+}
+
+/* Without the file, or without memory, there are no lines. */
+static void read_lines(const struct source_texts *texts, struct source_text *file, const char *path,
+		       uid_t author)
+{
+	_cleanup_strbuf_ struct strbuf where = STRBUF_INIT;
 	const struct open_regular_opts opts = {
 		.owned = true, .owner = author, .max_bytes = MAX_BYTES};
 	_cleanup_fclose_ FILE *in = NULL;
@@ -57,7 +78,10 @@ static void read_lines(struct source_text *file, const char *path, uid_t author)
 	/* A relative path is relative to the folder of the compiler, which this one is not. */
 	if (path[0] != '/')
 		return;
-	error_free(fopen_regular(path, &opts, &in));
+	source_prefix_apply(&texts->prefix, path, &where);
+	if (strbuf_failed(&where))
+		return;
+	error_free(fopen_regular(strbuf_str(&where), &opts, &in));
 	if (!in || !read_all(in, &file->text, &size))
 		return;
 	for (char *line = file->text; line < file->text + size;) {
@@ -85,7 +109,7 @@ const char *source_texts_line(struct source_texts *texts, const char *path, uid_
 		file = key ? arena_alloc(&texts->arena, sizeof(*file)) : NULL;
 		if (!file || !strmap_put(&texts->files, key, file))
 			return NULL;
-		read_lines(file, path, author);
+		read_lines(texts, file, path, author);
 	}
 	return number && number <= file->lines.n ? file->lines.v[number - 1] : NULL;
 }

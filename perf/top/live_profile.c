@@ -260,6 +260,7 @@ struct error *live_profile_watch(struct live_profile *p, size_t result, const ch
 		.source = !p->opts.code.no_source,
 		.raw = p->opts.code.raw,
 		.intel = p->opts.code.intel,
+		.prefix = p->opts.code.prefix,
 		.resolver = p->opened.resolver,
 		.module = module,
 		.name = function,

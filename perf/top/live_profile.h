@@ -32,6 +32,7 @@ struct live_profile_opts {
 	/* Of live_profile_code(), which is called only if it is shown. */
 	struct {
 		bool shown, no_source, raw, intel;
+		struct source_prefix prefix;
 	} code;
 	/* Of struct resolver_opts. */
 	struct error *(*kernel_code)(void *ctx, uint64_t address, uint64_t size,

@@ -109,6 +109,9 @@ test_what_the_percentages_are_of() {
 		counts of_main >got
 		diff wanted got || fail "--percent-type $type"
 	done
+	# perf takes the words in either order
+	"$PERF_BPF" annotate -i data --percent-type hits-global >shares 2>err
+	assert_contains shares "percent: global hits)"
 	expect_status 2 "$PERF_BPF" annotate -i data --percent-type local
 	assert_contains err "'local' is not local-period"
 }
@@ -221,6 +224,38 @@ test_source_files_of_others() {
 	printf 'hot \033[31m line\n' >>work.c
 	"$PERF_BPF" annotate -i data spend >out 2>err
 	assert_contains out 'hot \x1b[31m line'
+}
+
+# Sources that are elsewhere than the debug information says: as objdump has --prefix, which perf runs.
+test_source_files_elsewhere() {
+	record_program work
+	mkdir -p away/deep
+	mv work.c away/deep
+	depth=$(tr -cd / <<<"$PWD" | wc -c)
+	"$PERF_BPF" annotate -i data --prefix "$PWD/away" spend >out 2>err
+	assert_contains out "$PWD/away$PWD/work.c:5" # where it was looked for
+	! grep 'hot line' out || fail "the file is not there"
+	for prefix in "$PWD/away/deep" "$PWD/away/deep/" away/deep; do
+		for strip in "$depth" 99; do
+			"$PERF_BPF" annotate -i data --prefix $prefix --prefix-strip $strip spend >out 2>err
+			grep -q 'the hot line' out || fail "--prefix $prefix --prefix-strip $strip: $(cat out)"
+		done
+	done
+	mkdir -p "away/${PWD##*/}"
+	mv away/deep/work.c "away/${PWD##*/}"
+	"$PERF_BPF" annotate -i data --prefix away --prefix-strip $((depth - 1)) spend >out 2>err
+	assert_contains out "the hot line"
+	# lines keep their names
+	"$PERF_BPF" annotate -i data -l -P --prefix away --prefix-strip 99 spend >out 2>err
+	assert_contains out "// $PWD/work.c:5"
+	expect_status 2 "$PERF_BPF" annotate -i data --prefix-strip 1
+	assert_contains err "--prefix-strip needs --prefix"
+	expect_status 2 "$PERF_BPF" annotate -i data --prefix away --prefix-strip=-1
+	assert_contains err "--prefix-strip: '-1' is not a number"
+	# of others, only what they can read
+	chown 65534 "away/${PWD##*/}/work.c"
+	"$PERF_BPF" annotate -i data --prefix "$PWD/away" --prefix-strip $((depth - 1)) spend >out 2>err
+	! grep 'hot line' out || fail "the source file of another user was read"
 }
 
 test_notations_and_bytes() {

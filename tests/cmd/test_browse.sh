@@ -160,6 +160,29 @@ test_events_and_code() {
 	quit
 }
 
+# The options of the code: what percentages are of, and sources that were moved.
+test_options_of_code() {
+	record -c 1 -e page-faults:u
+	"$PERF_BPF" annotate -i d pbt_touch >/dev/null 2>why || skip "$(cat why)"
+	mkdir away
+	mv work.c away
+	open_terminal 100 30
+	start -i d --no-children -s sym --percent-type global-hits --prefix "$PWD/away" --prefix-strip 99
+	wait_for screen_has "of event 'page-faults:u'"
+	t send-keys / p b t _ t o u Enter
+	wait_for chosen_is 1/1
+	t send-keys a
+	wait_for screen_has "[Percent: global hits]"
+	wait_for screen_has "PBT_LINE"
+	t send-keys q
+	wait_for screen_has "Overhead"
+	quit
+	start_command annotate -i d --percent-type global-period pbt_touch
+	wait_for screen_has "[Percent: global period]"
+	wait_for screen_has "work.c:7"
+	quit
+}
+
 # Jumps and calls of the code are followed, and left again.
 test_jumps_and_calls() {
 	record -c 1 -e page-faults:u -e syscalls:sys_enter_getpid
