@@ -74,6 +74,7 @@ enum {
 	OPT_SOCKET_FILTER,
 	OPT_IGNORE_VMLINUX,
 	OPT_STDIO_COLOR,
+	OPT_RAW_TRACE,
 };
 
 static const struct argp_option options[] = {
@@ -120,6 +121,8 @@ static const struct argp_option options[] = {
 	{"ns", OPT_NS, NULL, 0, "Show times with nine digits", 0},
 	{"time-quantum", OPT_TIME_QUANTUM, "TIME", 0,
 	 "Round times down to a multiple of TIME, such as 10ms (100ms); s, ms, us or ns", 0},
+	{"raw-trace", OPT_RAW_TRACE, NULL, 0,
+	 "Show fields of tracepoints as they are stored, by default each in a column", 0},
 	{"percent-limit", OPT_PERCENT_LIMIT, "PERCENT", 0, "Hide entries below PERCENT", 0},
 	{"percentage", OPT_PERCENTAGE, "relative|absolute", 0,
 	 "Show percentages relative to the filtered samples, or of all samples (default absolute)",
@@ -211,6 +214,7 @@ static const struct option_member members[] = {
 	OPTION_SETS(OPT_PARALLELISM, struct report, recording.filter.parallelism),
 	OPTION_SETS(OPT_NS, struct report, sums.nanoseconds),
 	OPTION_CLEARS(OPT_SKIP_EMPTY, struct report, sums.show_empty),
+	OPTION_SETS(OPT_RAW_TRACE, struct report, sums.keys.raw_trace),
 	OPTION_SETS(OPT_STDIO, struct report, stdio),
 	OPTION_SETS(OPT_TUI, struct report, tui),
 	OPTION_SETS(OPT_NO_SKIP_EMPTY, struct report, sums.show_empty),

@@ -248,8 +248,6 @@ uint64_t expr_operate(uint8_t op, uint64_t a, uint64_t b);
 void program_compile(struct trace_event *ev);
 void program_deinit(struct print_program *p);
 /* " NAME=VALUE" for each field, as libtraceevent has it where it cannot do better. */
-void fields_run(const struct trace_event *ev, const uint8_t *raw, uint32_t size,
-		struct strbuf *out);
 void program_run(const struct trace_event *ev, const uint8_t *raw, uint32_t size,
 		 struct strbuf *out);
 

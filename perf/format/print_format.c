@@ -669,11 +669,11 @@ void trace_field_print(const struct trace_event *ev, const struct trace_field *f
 		add_plain(&r, f);
 }
 
-void fields_run(const struct trace_event *ev, const uint8_t *raw, uint32_t size, struct strbuf *out)
+void trace_event_print_fields(const struct trace_event *ev, const void *raw, uint32_t size,
+			      struct strbuf *out)
 {
 	struct format_run r = {.ev = ev, .raw = raw, .size = size, .out = out};
 
-	strbuf_adds(out, "[FAILED TO PARSE]");
 	for (size_t i = 0; i < ev->format_fields.n; i++) {
 		struct format_field *f = ev->format_fields.v[i];
 

@@ -360,8 +360,10 @@ void trace_event_print(struct trace_event *ev, const void *raw, uint32_t size, s
 {
 	if (ev->state == EVENT_NEW)
 		program_compile(ev);
-	if (ev->state == EVENT_COMPILED)
+	if (ev->state == EVENT_COMPILED) {
 		program_run(ev, raw, size, out);
-	else
-		fields_run(ev, raw, size, out);
+		return;
+	}
+	strbuf_adds(out, "[FAILED TO PARSE]");
+	trace_event_print_fields(ev, raw, size, out);
 }

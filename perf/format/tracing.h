@@ -67,6 +67,10 @@ const char *trace_event_name(const struct trace_event *ev);
  */
 void trace_event_print(struct trace_event *ev, const void *raw, uint32_t size, struct strbuf *out);
 
+/* Adds " NAME=VALUE" for each of its own fields, as they are stored: tep_print_fields(). */
+void trace_event_print_fields(const struct trace_event *ev, const void *raw, uint32_t size,
+			      struct strbuf *out);
+
 /*
  * Whether trace_event_print() has only added numbers and printable ASCII: true once it was called
  * and the format has no text from payloads. Else plain_since() makes what it adds safe to show.

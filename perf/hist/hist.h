@@ -98,17 +98,22 @@ enum hist_field {
 	HIST_BLOCKED,
 	/* Fields of tracepoints by name, as many as there are in the keys: spec.dynamic[]. */
 	HIST_DYNAMIC,
-	HIST_N_FIELDS = HIST_DYNAMIC + 8,
+	HIST_N_FIELDS = HIST_DYNAMIC + 32,
 };
 
 #define HIST_MAX_DYNAMIC (HIST_N_FIELDS - HIST_DYNAMIC)
 
-#define HIST_MAX_FIELDS 24
+#define HIST_MAX_FIELDS 48
 
 /* A key "[EVENT.]FIELD[/raw]": a field of a tracepoint or a probe. */
 struct hist_dynamic {
 	char event[128]; /* "sched:sched_switch" or "sched_switch"; "": whichever has the field */
 	char field[64];
+	/*
+	 * Of "trace_fields" and "EVENT.*": not the field of a name, but the nth one of each event,
+	 * counted from 1. 0: by its name.
+	 */
+	unsigned nth;
 	bool raw; /* as stored, not as the event prints it */
 };
 
@@ -128,6 +133,7 @@ struct hist_spec_opts {
 	const char *sort;      /* "comm,dso"; "+cpu" adds to the default; NULL: the default */
 	const char *fields;    /* the columns, likewise; NULL: derived from sort */
 	bool tracepoints_only; /* the default is then "trace" */
+	bool raw_trace;	       /* then "trace_fields"; all fields are shown as stored */
 	bool children;
 	bool show_nr_samples;
 	bool show_total_period;
@@ -146,6 +152,8 @@ struct hist_spec_opts {
 	 * the names of all fields, for hints; they live as long as field_ctx.
 	 */
 	bool (*has_field)(void *ctx, const struct hist_dynamic *field);
+	/* How many fields the event has that has the most of those that field->event names. */
+	size_t (*n_fields)(void *ctx, const struct hist_dynamic *field);
 	void (*each_field)(void *ctx, struct nearest *near);
 	void *field_ctx;
 };
@@ -224,6 +232,9 @@ struct hist_spec {
 	struct error *(*field)(void *ctx, const struct hist_dynamic *field,
 			       const struct session_event *event, const struct sample *sample,
 			       struct hist_value *value, bool *none, struct strbuf *out);
+	/* The name of the nth field of an event; NULL: it has none. */
+	const char *(*nth_field)(void *ctx, const struct hist_dynamic *field,
+				 const struct session_event *event);
 	void *trace_ctx;
 };
 
@@ -442,8 +453,9 @@ struct hist_member {
 };
 
 struct hist_results_opts {
-	const char *name; /* the event's, or the group's */
-	const char *unit; /* of its periods */
+	const char *name;		   /* the event's, or the group's */
+	const char *unit;		   /* of its periods */
+	const struct session_event *event; /* or the group's leader */
 	/* The group, the leader first, if hist_finish_group() was given it; n_members: 0, none. */
 	const struct hist_member *members;
 	size_t n_members;

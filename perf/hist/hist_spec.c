@@ -176,6 +176,22 @@ static bool dynamic_parse(const char *token, size_t len, struct hist_dynamic *ou
 	return true;
 }
 
+static struct error *dynamic_push(struct hist_spec *spec, const struct hist_dynamic *d,
+				  enum hist_field *field)
+{
+	for (size_t i = 0; i < spec->n_dynamic; i++) {
+		if (memcmp(&spec->dynamic[i], d, sizeof(*d)))
+			continue;
+		*field = HIST_DYNAMIC + i;
+		return NULL;
+	}
+	if (spec->n_dynamic == HIST_MAX_DYNAMIC)
+		return error_new(E2BIG, "more than %d event fields as sort keys", HIST_MAX_DYNAMIC);
+	*field = HIST_DYNAMIC + spec->n_dynamic;
+	spec->dynamic[spec->n_dynamic++] = *d;
+	return NULL;
+}
+
 /* A key of the recording's own: a field of one of its events. */
 static struct error *dynamic_add(struct hist_spec *spec, const struct hist_spec_opts *opts,
 				 const char *token, size_t len, const char *what,
@@ -186,17 +202,23 @@ static struct error *dynamic_add(struct hist_spec *spec, const struct hist_spec_
 	if (!opts->has_field || !dynamic_parse(token, len, &d) ||
 	    !opts->has_field(opts->field_ctx, &d))
 		return unknown_key(opts, token, len, what);
-	for (size_t i = 0; i < spec->n_dynamic; i++) {
-		if (memcmp(&spec->dynamic[i], &d, sizeof(d)))
-			continue;
-		*field = HIST_DYNAMIC + i;
-		return NULL;
-	}
-	if (spec->n_dynamic == HIST_MAX_DYNAMIC)
-		return error_new(E2BIG, "more than %d event fields as sort keys", HIST_MAX_DYNAMIC);
-	*field = HIST_DYNAMIC + spec->n_dynamic;
-	spec->dynamic[spec->n_dynamic++] = d;
-	return NULL;
+	d.raw |= opts->raw_trace;
+	return dynamic_push(spec, &d, field);
+}
+
+/* "trace_fields[/raw]", "EVENT.*[/raw]": all fields, whatever their names are. */
+static bool is_all_fields(const struct hist_spec_opts *opts, const char *token, size_t len,
+			  struct hist_dynamic *out)
+{
+	if (!opts->n_fields || !dynamic_parse(token, len, out))
+		return false;
+	/* as perf, which then takes no notice of the event */
+	if (!strcmp(out->field, "trace_fields"))
+		*out->event = 0;
+	else if (strcmp(out->field, "*") || !*out->event)
+		return false;
+	*out->field = 0;
+	return true;
 }
 
 static bool list_has(const enum hist_field *list, size_t n, enum hist_field field)
@@ -226,11 +248,28 @@ static bool yields_to_field(const struct hist_spec_opts *opts, size_t i, const c
 	       dynamic_parse(token, len, &d) && opts->has_field(opts->field_ctx, &d);
 }
 
+static struct error *add_all_fields(struct hist_spec *spec, const struct hist_spec_opts *opts,
+				    const struct hist_dynamic *all, enum hist_field *list,
+				    size_t *n, int level)
+{
+	struct hist_dynamic d = *all;
+	enum hist_field field;
+
+	d.raw |= opts->raw_trace;
+	for (d.nth = 1; d.nth <= opts->n_fields(opts->field_ctx, all); d.nth++) {
+		TRY(dynamic_push(spec, &d, &field));
+		if (list_add(list, n, field))
+			spec->level[field] = (int8_t)level;
+	}
+	return NULL;
+}
+
 static struct error *parse_keys(struct hist_spec *spec, const struct hist_spec_opts *opts,
 				const char *text, const char *what, enum hist_field *list,
 				size_t *n, int level)
 {
 	bool is_level = false; /* within braces, whose keys are one */
+	struct hist_dynamic all;
 
 	for (const char *p = text; *p;) {
 		size_t len = strcspn(p, "{}, "), i;
@@ -239,7 +278,9 @@ static struct error *parse_keys(struct hist_spec *spec, const struct hist_spec_o
 			if (!strncasecmp(p, keys[i].name, len) && is_offered(opts, i) &&
 			    !yields_to_field(opts, i, p, len))
 				break;
-		if (len) {
+		if (len && i == ARRAY_SIZE(keys) && is_all_fields(opts, p, len, &all)) {
+			TRY(add_all_fields(spec, opts, &all, list, n, level));
+		} else if (len) {
 			enum hist_field field = HIST_N_FIELDS;
 
 			if (i < ARRAY_SIZE(keys))
@@ -268,7 +309,7 @@ static const char *default_order(const struct hist_spec_opts *opts)
 	       : opts->accesses ? "local_weight,mem,sym,dso,symbol_daddr,dso_daddr,snoop,tlb,"
 				  "locked,blocked,local_ins_lat,local_p_stage_cyc"
 	       : opts->branches ? "comm,dso_from,symbol_from,symbol_to,cycles"
-	       : opts->tracepoints_only ? "trace"
+	       : opts->tracepoints_only ? (opts->raw_trace ? "trace_fields" : "trace")
 					: "comm,dso,symbol";
 }
 

@@ -84,6 +84,16 @@ static enum column_style style_of(enum hist_field field)
 	}
 }
 
+/* NULL: the event does not have so many fields. */
+static const char *title_of(const struct results_maker *m, enum hist_field field)
+{
+	const struct hist_dynamic *d =
+		field >= HIST_DYNAMIC ? &m->spec->dynamic[field - HIST_DYNAMIC] : NULL;
+
+	return d && d->nth ? m->spec->nth_field(m->spec->trace_ctx, d, m->opts->event)
+			   : hist_field_title(m->spec, field);
+}
+
 /* A field's key as it is written; the same field of two events is two columns. */
 static const char *name_of(struct results_maker *m, enum hist_field field)
 {
@@ -92,7 +102,7 @@ static const char *name_of(struct results_maker *m, enum hist_field field)
 	if (field < HIST_DYNAMIC)
 		return hist_field_name(field);
 	d = &m->spec->dynamic[field - HIST_DYNAMIC];
-	return results_format(m, "%s%s%s%s", d->event, *d->event ? "." : "", d->field,
+	return results_format(m, "%s%s%s%s", d->event, *d->event ? "." : "", title_of(m, field),
 			      d->raw ? "/raw" : "");
 }
 
@@ -143,7 +153,7 @@ void results_add_column(struct results_maker *m, enum hist_field field, size_t m
 		.is_latency = field == HIST_LATENCY || field == HIST_LATENCY_CHILDREN,
 		.has_text = field == HIST_PID || field == HIST_TID,
 		.style = style_of(field),
-		.title = hist_field_title(m->spec, field),
+		.title = title_of(m, field),
 		.fixed = field == HIST_COMM || field == HIST_PID || field == HIST_TID ||
 			 field == HIST_CPU || field == HIST_TIME,
 		.hidden = m->spec->elide[field],
@@ -158,6 +168,8 @@ static void columns_add(struct results_maker *m, enum hist_field field, bool hid
 {
 	const size_t n = field < HIST_N_MEASURES && m->opts->n_members ? m->opts->n_members : 1;
 
+	if (!title_of(m, field))
+		return;
 	for (size_t i = 0; i < n; i++) {
 		results_add_column(m, field, i);
 		m->columns[m->table->n_columns - 1].hidden |= hidden;

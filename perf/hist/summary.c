@@ -144,6 +144,7 @@ static struct error *setup_spec(struct summary *s)
 	keys.tracepoints_only = n > 0;
 	keys.add_parent = opts->parent != NULL;
 	keys.has_field = trace_keys_have;
+	keys.n_fields = trace_keys_count;
 	keys.each_field = trace_keys_offer;
 	keys.field_ctx = &s->reader;
 	for (size_t i = 0; i < n; i++) {
@@ -189,7 +190,8 @@ static struct error *setup_spec(struct summary *s)
 	spec->nanoseconds = opts->nanoseconds;
 	if (opts->time_quantum)
 		spec->time_quantum = opts->time_quantum;
-	spec->trace = trace_keys_text;
+	spec->trace = keys.raw_trace ? trace_keys_raw_text : trace_keys_text;
+	spec->nth_field = trace_keys_name;
 	spec->field = trace_keys_value;
 	spec->trace_ctx = &s->reader;
 	return setup_regexes(s);
@@ -701,6 +703,7 @@ static struct error *add_result(struct summary *s, size_t first, size_t n, struc
 	if (strbuf_failed(&name))
 		return error_nomem();
 	opts.name = n > 1 ? strbuf_str(&name) : members[0].name;
+	opts.event = session_event(session, first);
 	opts.is_leader = is_leader(s, first, n);
 	opts.members = members;
 	opts.n_members = n > 1 ? n : 0;

@@ -28,6 +28,16 @@ struct error *trace_keys_text(void *ctx, const struct session_event *event,
 	return NULL;
 }
 
+struct error *trace_keys_raw_text(void *ctx, const struct session_event *event,
+				  const struct sample *sample, struct strbuf *out)
+{
+	struct trace_event *ev = sample_reader_format(ctx, event);
+
+	if (ev)
+		trace_event_print_fields(ev, sample->raw, sample->raw_size, out);
+	return NULL;
+}
+
 /* A pipe's fields are not known before its samples are. */
 bool trace_keys_have(void *ctx, const struct hist_dynamic *field)
 {
@@ -43,6 +53,42 @@ bool trace_keys_have(void *ctx, const struct hist_dynamic *field)
 			return true;
 	}
 	return false;
+}
+
+size_t trace_keys_count(void *ctx, const struct hist_dynamic *field)
+{
+	struct sample_reader *reader = ctx;
+	struct session *session = reader->recording->session;
+	size_t most = 0;
+
+	if (session_header(session)->pipe)
+		return HIST_MAX_DYNAMIC;
+	for (size_t i = 0; i < session_n_events(session); i++) {
+		struct trace_event *ev = sample_reader_format(reader, session_event(session, i));
+
+		if (ev && names_event(field, ev))
+			most = max_of(most, trace_event_n_fields(ev));
+	}
+	return most;
+}
+
+/* NULL: the event is another, or has no such field. */
+static const struct trace_field *field_of(const struct hist_dynamic *want,
+					  const struct trace_event *ev)
+{
+	if (!ev || !names_event(want, ev))
+		return NULL;
+	if (!want->nth)
+		return trace_event_find_field(ev, want->field);
+	return want->nth <= trace_event_n_fields(ev) ? trace_event_field(ev, want->nth - 1) : NULL;
+}
+
+const char *trace_keys_name(void *ctx, const struct hist_dynamic *field,
+			    const struct session_event *event)
+{
+	const struct trace_field *f = field_of(field, sample_reader_format(ctx, event));
+
+	return f ? f->name : NULL;
 }
 
 void trace_keys_offer(void *ctx, struct nearest *near)
@@ -83,8 +129,7 @@ struct error *trace_keys_value(void *ctx, const struct hist_dynamic *want,
 {
 	struct sample_reader *reader = ctx;
 	struct trace_event *ev = sample_reader_format(reader, event);
-	const struct trace_field *f =
-		ev && names_event(want, ev) ? trace_event_find_field(ev, want->field) : NULL;
+	const struct trace_field *f = field_of(want, ev);
 	const uint8_t *bytes;
 	uint32_t len;
 

@@ -357,6 +357,46 @@ test_fields_of_tracepoints_are_keys() {
 	assert_contains err "unknown sort key"
 }
 
+# same_rows NAME OPTION...: rows and columns are perf's
+same_rows() {
+	"$PERF" report --stdio -i "$FILES/$1" "${@:2}" >theirs 2>/dev/null </dev/null
+	"$PERF_BPF" report -i "$FILES/$1" "${@:2}" >mine </dev/null || fail "${*:2}: $?"
+	rows theirs >theirs.rows
+	rows mine >mine.rows
+	[ "$(wc -l <mine.rows)" -ge 2 ] || fail "${*:2}: printed nothing"
+	diff theirs.rows mine.rows | sed 's/^/# /'
+	cmp -s theirs.rows mine.rows || fail "${*:2}: rows differ from perf report's"
+	diff <(grep '^# Overhead' theirs | tr -s ' ') <(grep '^# Overhead' mine | tr -s ' ') ||
+		fail "${*:2}: other columns"
+}
+
+# All fields of each event as keys, and fields as they are stored.
+test_raw_trace() {
+	need_perf
+	record raw -e syscalls:sys_exit_write -e syscalls:sys_enter_write
+	for how in --raw-trace "-s trace --raw-trace" "-s ret,comm --raw-trace" "-s trace_fields/raw" \
+		"-s syscalls:sys_enter_write.*/raw" "-s comm,sys_exit_write.*/raw"; do
+		same_rows raw $how
+	done
+	record named -e sched:sched_process_exec -e sched:sched_process_exit
+	for how in "-s comm,trace_fields" "-s sched_process_exit.*" --raw-trace; do
+		same_rows named $how
+	done
+	# each event has the names of its own
+	"$PERF_BPF" report -i "$FILES/raw" --raw-trace --json >json </dev/null
+	python3 - json <<-'END' || fail "$(head -c 2000 json)"
+		import json, sys
+		tables = [t for t in map(json.loads, open(sys.argv[1])) if t["kind"] == "table"]
+		names = [[c["name"] for c in t["columns"]] for t in tables]
+		assert names == [["overhead", "__syscall_nr/raw", "ret/raw", "sample"],
+			["overhead", "__syscall_nr/raw", "fd/raw", "buf/raw", "count/raw", "sample"]], names
+	END
+	# nothing changes where there are no tracepoints
+	record plain -e cpu-clock -c 1000000
+	"$PERF_BPF" report -i "$FILES/plain" >mine </dev/null
+	"$PERF_BPF" report -i "$FILES/plain" --raw-trace </dev/null | diff mine - || fail "not the same"
+}
+
 test_filters_are_perfs() {
 	need_perf
 	record clock "${CLOCK[@]}"
