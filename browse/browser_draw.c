@@ -378,10 +378,14 @@ static void draw_menu(struct browser *b, struct canvas *canvas)
 	menu->rows = rows;
 	menu->columns = columns;
 	menu->first = scroll_first(menu->first, menu->cursor, rows, menu->items.n);
-	for (size_t i = 0; i < rows; i++)
-		canvas_fill(canvas, y + i, x, x + columns,
-			    menu->first + i == menu->cursor ? STYLE_CURSOR : STYLE_FRAME,
-			    menu->items.v[menu->first + i].text);
+	for (size_t i = 0; i < rows; i++) {
+		const enum canvas_style style =
+			menu->first + i == menu->cursor ? STYLE_CHOSEN : STYLE_FRAME;
+
+		canvas_fill(canvas, y + i, x - 1, x + columns + 1, style, "");
+		canvas_add(canvas, y + i, x, x + columns, style,
+			   menu->items.v[menu->first + i].text);
+	}
 }
 
 static void draw_prompt(const struct browser *b, struct canvas *canvas)
@@ -395,7 +399,7 @@ static void draw_prompt(const struct browser *b, struct canvas *canvas)
 		for (text++; (*text & 0xc0) == 0x80;)
 			text++;
 	canvas_fill(canvas, y, x, x + columns, STYLE_FRAME, text);
-	canvas_add(canvas, y, x + min_of(width, columns - 1), x + columns, STYLE_CURSOR, " ");
+	canvas_add(canvas, y, x + min_of(width, columns - 1), x + columns, STYLE_CHOSEN, " ");
 }
 
 static void draw_question(struct canvas *canvas, const char *text)

@@ -25,6 +25,7 @@ enum canvas_style {
 	STYLE_DIM,    /* what is beside code */
 	STYLE_SOURCE, /* source lines between instructions */
 	STYLE_FRAME,  /* of a box */
+	STYLE_CHOSEN, /* what is chosen in a box, and where a letter comes */
 	STYLE_MAX,
 };
 

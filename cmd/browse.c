@@ -149,6 +149,7 @@ static void set_style(const struct browse *browse, enum canvas_style style, stru
 		terminal_add(out, t->reverse);
 		break;
 	case STYLE_NORMAL:
+	case STYLE_CHOSEN: /* a box is in reverse */
 		break;
 	default:
 		if (browse->colours)

@@ -64,6 +64,38 @@ END
 	! t display-message -p '#{pane_title}' | grep -qx T || fail "it reached the terminal"
 }
 
+# reversed WHETHER TEXT: what is on the screen in reverse (attribute 7), or is not
+reversed() {
+	t capture-pane -p -e | python3 -c '
+import re, sys
+on, found = False, []
+for part in re.split("(\033\\[[0-9;]*m)", sys.stdin.read()):
+	if part.startswith("\033"):
+		for code in part[2:-1].split(";"):
+			on = code == "7" or (on and code not in ("", "0", "27"))
+	elif sys.argv[2] in part:
+		found.append(on)
+sys.exit(found != [sys.argv[1] == "yes"])' "$@"
+}
+
+# What is chosen in a menu can be told from the other items, on all terminals.
+test_chosen_item() {
+	make_recording /opt/lib a b c >some
+	open_terminal 80 24
+	for kind in TERM=vt100 TERM=xterm-256color "TERM=xterm NO_COLOR=1"; do
+		start "$kind" some
+		wait_for screen_has " 1/3"
+		t send-keys m
+		wait_for reversed no "Zoom into a thread"
+		wait_for reversed yes "Sort by..."
+		t send-keys Down Down
+		wait_for reversed no "Sort by..."
+		wait_for reversed yes "Zoom into a thread"
+		t send-keys Escape
+		quit
+	done
+}
+
 # What terminals can do differs; any of them may become smaller and larger.
 test_terminals_and_sizes() {
 	make_recording -n 300 /opt/lib a b c >many

@@ -654,6 +654,41 @@ static void test_zoom_into_a_socket(void **state)
 	world_free(&w);
 }
 
+/* How what is at a place of the screen looks. */
+static enum canvas_style style_at(struct world *w, size_t row, size_t column)
+{
+	struct canvas canvas = {0};
+
+	assert_true(canvas_init(&canvas, 24, 80, true));
+	assert_null(browser_draw(w->b, &canvas));
+	const enum canvas_style style = canvas_row(&canvas, row)[column].style;
+	canvas_deinit(&canvas);
+	return style;
+}
+
+/* Boxes are in reverse as the cursor of a table is: what is chosen in them is not. */
+static void test_what_is_chosen_in_a_box(void **state)
+{
+	struct world w;
+
+	world_make(&w, 2, 3, false); /* with the menu of events */
+	assert_true(seen(&w, "40  cycles"));
+	assert_int_equal(style_at(&w, 11, 40), STYLE_CHOSEN);
+	assert_int_equal(style_at(&w, 12, 40), STYLE_FRAME);
+	press(&w, KEY_DOWN);
+	assert_int_equal(style_at(&w, 11, 40), STYLE_FRAME);
+	assert_int_equal(style_at(&w, 12, 40), STYLE_CHOSEN);
+	press(&w, KEY_ENTER);
+	assert_int_equal(style_at(&w, 2, 40), STYLE_CURSOR);
+	/* the place where a letter comes next */
+	type(&w, "/ab");
+	assert_true(seen(&w, "| ab  "));
+	assert_int_equal(style_at(&w, 11, 16), STYLE_FRAME);
+	assert_int_equal(style_at(&w, 11, 17), STYLE_CHOSEN);
+	assert_int_equal(style_at(&w, 11, 18), STYLE_FRAME);
+	world_free(&w);
+}
+
 static void test_menus(void **state)
 {
 	struct world w;
@@ -753,6 +788,7 @@ int main(void)
 		cmocka_unit_test(test_scroll_wide_names),
 		cmocka_unit_test(test_other_keys_of_perf),
 		cmocka_unit_test(test_zoom_into_a_socket),
+		cmocka_unit_test(test_what_is_chosen_in_a_box),
 		cmocka_unit_test(test_menus),
 		cmocka_unit_test(test_live),
 	};
