@@ -8,11 +8,12 @@
 #include <string.h>
 
 #include "browse/internal.h"
-#include "lib/base/plain_text.h"
+#include "show/plain.h"
 
 enum {
-	MAX_BACK = 64, /* calls that can be left again */
-	SCROLL = 8,    /* columns */
+	MAX_BACK = 64,	 /* calls that can be left again */
+	SCROLL = 8,	 /* columns */
+	LEAST_NAME = 13, /* columns of a name that is cut */
 };
 
 /* ---- from function to function ---- */
@@ -416,14 +417,11 @@ struct error *browser_press_code(struct browser *b, uint32_t key, enum browser_w
 
 /* ---- the first and the last line of the screen ---- */
 
-void browser_code_head(const struct browser *b, struct strbuf *out)
+static void add_rest(const struct browser *b, struct strbuf *out)
 {
 	const struct annotation *a = &b->code.a;
 	const struct annotation_percent percent = b->code.look.percent;
 
-	plain_adds(out, a->symbol ? a->symbol : "");
-	strbuf_adds(out, "  ");
-	plain_adds(out, a->dso ? a->dso : "");
 	strbuf_addf(out, "  [Percent: %s %s]", percent.global ? "global" : "local",
 		    percent.hits ? "hits" : "period");
 	if (a->n_events)
@@ -431,4 +429,36 @@ void browser_code_head(const struct browser *b, struct strbuf *out)
 			    (unsigned long long)a->events[0].function.samples);
 	if (b->view.frozen)
 		strbuf_adds(out, " [paused]");
+}
+
+/*
+ * Names of C++ and Rust alone can be wider than the screen. What is left out first is the directory
+ * of the DSO, then the end of the name, then the DSO: not what the percentages are of.
+ */
+void browser_code_head(const struct browser *b, size_t room, bool ascii, struct strbuf *out)
+{
+	_cleanup_strbuf_ struct strbuf name = STRBUF_INIT, path = STRBUF_INIT, rest = STRBUF_INIT;
+	const struct annotation *a = &b->code.a;
+
+	plain_adds(&name, a->symbol ? a->symbol : "");
+	plain_adds(&path, a->dso ? a->dso : "");
+	add_rest(b, &rest);
+	const size_t width = plain_width(strbuf_str(&name), name.len);
+	const size_t least = min_of(width, (size_t)LEAST_NAME);
+	const char *dso = strbuf_str(&path);
+	size_t others = 2 + plain_width(dso, strlen(dso)) + rest.len;
+
+	if (width + others > room) {
+		dso = last_component(dso);
+		others = 2 + plain_width(dso, strlen(dso)) + rest.len;
+	}
+	const bool has_dso = least + others <= room;
+	if (!has_dso)
+		others = rest.len;
+	plain_add_cut(out, strbuf_str(&name), name.len, max_of(room - min_of(room, others), least),
+		      ascii);
+	if (has_dso)
+		strbuf_addf(out, "  %s", dso);
+	strbuf_adds(out, strbuf_str(&rest));
+	out->failed |= name.failed || path.failed || rest.failed;
 }

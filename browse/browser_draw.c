@@ -31,8 +31,9 @@ static void add_named(struct strbuf *out, const char *what, const char *name)
 	plain_adds(out, name);
 }
 
-void browser_head(const struct browser *b, struct strbuf *out)
+void browser_head(const struct browser *b, size_t room, struct strbuf *out)
 {
+	_cleanup_strbuf_ struct strbuf count = STRBUF_INIT;
 	const struct result *r = browser_result(b);
 	const struct browser_view *view = &b->view;
 
@@ -62,8 +63,12 @@ void browser_head(const struct browser *b, struct strbuf *out)
 		strbuf_adds(out, " [paused]");
 	if (b->status)
 		strbuf_addf(out, ", %s", b->status);
-	strbuf_addf(out, ", Event count (approx.): %s%" PRIu64,
+	/* as it is the last, it would be cut, to another number */
+	strbuf_addf(&count, ", Event count (approx.): %s%" PRIu64,
 		    totals.period == UINT64_MAX ? "at least " : "", totals.period);
+	if (plain_width(strbuf_str(out), out->len) + count.len <= room)
+		strbuf_adds(out, strbuf_str(&count));
+	out->failed |= count.failed;
 }
 
 static unsigned level_of(const struct browser *b, size_t c)
@@ -513,22 +518,32 @@ static enum browser_mode screen_of(const struct browser *b)
 	return mode == MODE_PAGER || mode == MODE_CODE ? mode : MODE_TABLE;
 }
 
-struct error *browser_draw(struct browser *b, struct canvas *canvas)
+static struct error *draw_first(const struct browser *b, struct canvas *canvas,
+				enum browser_mode screen)
 {
-	_cleanup_strbuf_ struct strbuf head = STRBUF_INIT;
-	const enum browser_mode screen = screen_of(b);
-	const size_t first = canvas->rows > 2, end = canvas->rows - (canvas->rows > 1);
+	_cleanup_strbuf_ struct strbuf head = STRBUF_INIT, cut = STRBUF_INIT;
+	const size_t room = canvas->columns;
 
 	if (screen == MODE_PAGER)
 		strbuf_adds(&head, b->pager.title);
 	else if (screen == MODE_CODE)
-		browser_code_head(b, &head);
+		browser_code_head(b, room, canvas->ascii, &head);
 	else
-		browser_head(b, &head);
-	if (strbuf_failed(&head))
+		browser_head(b, room, &head);
+	plain_add_cut(&cut, strbuf_str(&head), head.len, room, canvas->ascii);
+	if (strbuf_failed(&head) || strbuf_failed(&cut))
 		return error_nomem();
+	canvas_fill(canvas, 0, 0, room, STYLE_BAR, strbuf_str(&cut));
+	return NULL;
+}
+
+struct error *browser_draw(struct browser *b, struct canvas *canvas)
+{
+	const enum browser_mode screen = screen_of(b);
+	const size_t first = canvas->rows > 2, end = canvas->rows - (canvas->rows > 1);
+
 	if (first)
-		canvas_fill(canvas, 0, 0, canvas->columns, STYLE_BAR, strbuf_str(&head));
+		TRY(draw_first(b, canvas, screen));
 	if (screen != MODE_TABLE) {
 		b->page = end - first;
 		b->top = first + (screen == MODE_CODE); /* below the titles of the columns */
@@ -555,11 +570,11 @@ struct error *browser_text(struct browser *b, struct strbuf *out)
 	_cleanup_canvas_ struct canvas canvas = {0};
 
 	if (browser_shows_code(b)) {
-		browser_code_head(b, out);
+		browser_code_head(b, SIZE_MAX, false, out);
 		strbuf_addch(out, '\n');
 		return code_text(&b->code, out);
 	}
-	browser_head(b, out);
+	browser_head(b, SIZE_MAX, out);
 	strbuf_addch(out, '\n');
 	unfit_columns(b);
 	for (size_t i = 0; i <= b->rows.v.n && b->has_printer; i++) {

@@ -112,8 +112,11 @@ struct browser {
 const struct result *browser_result(const struct browser *b);
 /* NULL: there are no rows. */
 const struct browse_row *browser_row(const struct browser *b);
-/* Of which event the table is, and how much; what is zoomed into. */
-void browser_head(const struct browser *b, struct strbuf *out);
+/*
+ * Of which event the table is, and how much; what is zoomed into. What is the least important is
+ * left out if there is no room for it.
+ */
+void browser_head(const struct browser *b, size_t room, struct strbuf *out);
 
 /* Asks for a line, which fn gets. The title is a constant. */
 void browser_ask(struct browser *b, const char *title, prompt_fn *fn);
@@ -151,7 +154,8 @@ struct error *browser_press_pager(struct browser *b, uint32_t key);
 
 /* A key while code is shown. */
 struct error *browser_press_code(struct browser *b, uint32_t key, enum browser_wish *wish);
-void browser_code_head(const struct browser *b, struct strbuf *out);
+/* The function that is shown; long names are cut to the room. */
+void browser_code_head(const struct browser *b, size_t room, bool ascii, struct strbuf *out);
 void browser_code_deinit(struct browser *b);
 
 void menu_reset(struct menu *menu, const char *title);

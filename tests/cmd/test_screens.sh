@@ -109,7 +109,7 @@ test_terminals_and_sizes() {
 		esac
 		t resize-window -x 20 -y 5
 		wait_for line_is 5 "h help  Enter 1/300"
-		wait_for line_is 1 "Samples: 303 of even"
+		wait_for line_is 1 "Samples: 303 of eve…"
 		wait_for line_is 3 "     0.99%  a"
 		t send-keys End
 		wait_for line_is 5 "h help  Ent 300/300"

@@ -153,7 +153,7 @@ static void test_fold(void **state)
 	press(&w, KEY_DOWN);
 	press(&w, '+');
 	shows(&w, 9, 30,
-	      "Samples: 40 of event 'cycles',\n"
+	      "Samples: 40 of event 'cycles'\n"
 	      "-   50.00%  alpha    [.] f0\n"
 	      "   - main\n"
 	      "     work\n"
@@ -247,7 +247,7 @@ static void test_move(void **state)
 	world_make(&w, 1, 30, false);
 	press(&w, KEY_END);
 	shows(&w, 5, 40,
-	      "Samples: 40 of event 'cycles', Event cou\n"
+	      "Samples: 40 of event 'cycles'\n"
 	      "  Overhead  Command  Symbol\n"
 	      "     0.05%  beta     [.] f28\n"
 	      "     0.05%  beta     [.] f29\n"
@@ -354,7 +354,7 @@ static void test_messages(void **state)
 	world_make(&w, 1, 3, false);
 	assert_null(browser_say(w.b, "cannot show f: no file /x/y of build-id 0123456789abcdef"));
 	shows(&w, 8, 34,
-	      "Samples: 40 of event 'cycles', Eve\n"
+	      "Samples: 40 of event 'cycles'\n"
 	      "  O+--------------------------+\n"
 	      "+  | cannot show f: no file   |\n"
 	      "   | /x/y of build-id         |\n"
@@ -366,11 +366,32 @@ static void test_messages(void **state)
 	assert_false(seen(&w, "cannot show"));
 	assert_null(browser_say(w.b, "0123456789012345678901234567890123456789"));
 	shows(&w, 5, 18,
-	      "Samples: 40 of eve\n"
+	      "Samples: 40 of ev~\n"
 	      "  O+----------+ma>\n"
 	      "+  | 01234567 |ha\n"
 	      "   +----------+a\n"
 	      "h help  Enter 2/3\n");
+	world_free(&w);
+}
+
+/* A number that is cut would be another number: the last one is left out where it has no room. */
+static void test_first_line(void **state)
+{
+	struct world w;
+
+	world_make(&w, 1, 1, false);
+	shows(&w, 3, 58,
+	      "Samples: 40 of event 'cycles', Event count (approx.): 2048\n"
+	      "  Overhead  Command  Symbol\n"
+	      "h help  Enter open or menu  a annotate  / filter  q q 1/1\n");
+	shows(&w, 3, 57,
+	      "Samples: 40 of event 'cycles'\n"
+	      "  Overhead  Command  Symbol\n"
+	      "h help  Enter open or menu  a annotate  / filter  q  1/1\n");
+	shows(&w, 3, 11,
+	      "Samples: 4~\n"
+	      "  Overhead>\n"
+	      "h help 1/1\n");
 	world_free(&w);
 }
 
@@ -407,14 +428,14 @@ static void test_scroll_columns(void **state)
 	world_make(&w, 1, 2, false);
 	set_texts(&w, wide, 4, texts);
 	shows(&w, 5, 50,
-	      "Samples: 40 of event 'cycles', Event count (approx\n"
+	      "Samples: 40 of event 'cycles'\n"
 	      "  Overhead  Command  Shared Object               >\n"
 	      "+   50.00%  loader   bpf_prog_6deef7357e7b4530_nam\n"
 	      "    25.00%  loader   bpf_prog_6deef7357e7b4530_nam\n"
 	      "h help  Enter open or menu  Right scroll  a a 1/2\n");
 	press(&w, KEY_RIGHT);
 	shows(&w, 5, 50,
-	      "Samples: 40 of event 'cycles', Event count (approx\n"
+	      "Samples: 40 of event 'cycles'\n"
 	      "  Overhead  Shared Object                   Symbo>\n"
 	      "+   50.00%  bpf_prog_6deef7357e7b4530_name  bpf_pr\n"
 	      "    25.00%  bpf_prog_6deef7357e7b4530_name  bpf_pr\n"
@@ -423,7 +444,7 @@ static void test_scroll_columns(void **state)
 	press(&w, KEY_ENTER);
 	press(&w, KEY_RIGHT);
 	shows(&w, 6, 50,
-	      "Samples: 40 of event 'cycles', Event count (approx\n"
+	      "Samples: 40 of event 'cycles'\n"
 	      "  Overhead  Symbol\n"
 	      "-   50.00%  bpf_prog_name_that_is_long\n"
 	      "   + main\n"
@@ -433,19 +454,19 @@ static void test_scroll_columns(void **state)
 	press(&w, MOUSE(LEFT, 2, 0));
 	press(&w, KEY_RIGHT); /* there is nothing more */
 	shows(&w, 4, 50,
-	      "Samples: 40 of event 'cycles', Event count (approx\n"
+	      "Samples: 40 of event 'cycles'\n"
 	      "  Overhead  Symbol\n"
 	      "+   50.00%  bpf_prog_name_that_is_long\n"
 	      "h help  Enter open or menu  a annotate  / fil 1/2\n");
 	/* a name that is wider than the screen */
 	shows(&w, 4, 28,
-	      "Samples: 40 of event 'cycles\n"
+	      "Samples: 40 of event 'cycle~\n"
 	      "  Overhead  Symbol         >\n"
 	      "+   50.00%  bpf_prog_name_th\n"
 	      "h help  Enter open or m 1/2\n");
 	press(&w, KEY_RIGHT);
 	shows(&w, 4, 28,
-	      "Samples: 40 of event 'cycles\n"
+	      "Samples: 40 of event 'cycle~\n"
 	      "  Overhead\n"
 	      "+   50.00%  ame_that_is_long\n"
 	      "h help  Enter open or m 1/2\n");
@@ -465,15 +486,15 @@ static void test_scroll_columns(void **state)
 	press(&w, 'd');
 	for (size_t i = 0; i < 3; i++) {
 		shows(&w, 4, 28,
-		      i == 0   ? "Samples: 40 of event 'cycles\n"
+		      i == 0   ? "Samples: 40 of event 'cycle~\n"
 				 "  Overhead\n"
 				 "+   50.00%  ame_that_is_long\n"
 				 "h help  Enter open or m 1/2\n"
-		      : i == 1 ? "Samples: 40 of event 'cycles\n"
+		      : i == 1 ? "Samples: 40 of event 'cycle~\n"
 				 "  Overhead  Symbol         >\n"
 				 "+   50.00%  bpf_prog_name_th\n"
 				 "h help  Enter open or m 1/2\n"
-			       : "Samples: 40 of event 'cycles\n"
+			       : "Samples: 40 of event 'cycle~\n"
 				 "  Overhead  Shared Object  >\n"
 				 "+   50.00%  bpf_prog_6deef73\n"
 				 "h help  Enter open or m 1/2\n");
@@ -481,7 +502,7 @@ static void test_scroll_columns(void **state)
 		assert_int_equal(w.wish, BROWSER_NOTHING);
 	}
 	shows(&w, 4, 28,
-	      "Samples: 40 of event 'cycles\n"
+	      "Samples: 40 of event 'cycle~\n"
 	      "  Overhead  Command  Shared>\n"
 	      "+   50.00%  loader   bpf_pro\n"
 	      "h help  Enter open or m 1/2\n");
@@ -490,7 +511,7 @@ static void test_scroll_columns(void **state)
 	press(&w, KEY_RIGHT);
 	assert_true(seen(&w, "  Overhead  Command")); /* all fit */
 	shows(&w, 4, 28,
-	      "Samples: 40 of event 'cycles\n"
+	      "Samples: 40 of event 'cycle~\n"
 	      "  Overhead  Symbol         >\n"
 	      "+   50.00%  bpf_prog_name_th\n"
 	      "h help  Enter open or m 1/2\n");
@@ -520,14 +541,14 @@ static void test_fit_columns(void **state)
 	w.results.v[0].table.cells[3 * 3 + 1] = cell_of_text("bpf_prog_6deef7357e7b4530_name");
 	assert_null(browser_set_results(w.b, &w.results));
 	shows(&w, 5, 50,
-	      "Samples: 40 of event 'cycles', Event count (approx\n"
+	      "Samples: 40 of event 'cycles'\n"
 	      "  Overhead  DSO      Symbol\n"
 	      "+   50.00%  libc.so  memcpy_avx_unaligned\n"
 	      "    25.00%  libc.so  memcpy_avx_unaligned\n"
 	      "h help  Enter open or menu  a annotate  / fil 1/4\n");
 	press(&w, KEY_END);
 	shows(&w, 5, 50,
-	      "Samples: 40 of event 'cycles', Event count (approx\n"
+	      "Samples: 40 of event 'cycles'\n"
 	      "  Overhead  DSO                             Symbo>\n"
 	      "    12.50%  libc.so                         memcpy\n"
 	      "     6.25%  bpf_prog_6deef7357e7b4530_name  memcpy\n"
@@ -535,7 +556,7 @@ static void test_fit_columns(void **state)
 	/* all rows are printed as they are */
 	press(&w, KEY_HOME);
 	shows(&w, 4, 50,
-	      "Samples: 40 of event 'cycles', Event count (approx\n"
+	      "Samples: 40 of event 'cycles'\n"
 	      "  Overhead  DSO      Symbol\n"
 	      "+   50.00%  libc.so  memcpy_avx_unaligned\n"
 	      "h help  Enter open or menu  a annotate  / fil 1/4\n");
@@ -567,13 +588,13 @@ static void test_scroll_wide_names(void **state)
 	set_texts(&w, wide, 2, texts);
 	assert_true(canvas_init(&canvas, 4, 22, false));
 	assert_null(browser_draw(w.b, &canvas));
-	check_text(&canvas, "Samples: 40 of event '\n"
+	check_text(&canvas, "Samples: 40 of event …\n"
 			    "  Overhead  Symbol   >\n"
 			    "+   50.00%  x\xe4\xb8\xad\xe4\xb8\xad\xe4\xb8\xad\xe4\xb8\xad\n"
 			    "h help  Enter ope 1/1\n");
 	press(&w, KEY_RIGHT);
 	assert_null(browser_draw(w.b, &canvas));
-	check_text(&canvas, "Samples: 40 of event '\n"
+	check_text(&canvas, "Samples: 40 of event …\n"
 			    "  Overhead\n"
 			    "+   50.00%   \xe4\xb8\xad\xe4\xb8\xad\xe4\xb8\xad\n"
 			    "h help  Enter ope 1/1\n");
@@ -783,6 +804,7 @@ int main(void)
 		cmocka_unit_test(test_move),
 		cmocka_unit_test(test_zoom),
 		cmocka_unit_test(test_messages),
+		cmocka_unit_test(test_first_line),
 		cmocka_unit_test(test_scroll_columns),
 		cmocka_unit_test(test_fit_columns),
 		cmocka_unit_test(test_scroll_wide_names),

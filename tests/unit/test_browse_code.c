@@ -111,6 +111,39 @@ static void test_code(void **state)
 	world_free(&w);
 }
 
+/* A long name is cut, not what is behind it. */
+static void test_long_names(void **state)
+{
+	struct annotation a;
+	struct world w;
+
+	world_make(&w, 1, 3, false);
+	make_code(&a);
+	a.symbol = "std::map<int, long>::find(int const&) const";
+	a.dso = "/usr/lib/x86_64-linux-gnu/libserver.so.1";
+	assert_null(browser_show_annotation(w.b, &a));
+	annotation_deinit(&a);
+	assert_true(seen(&w, "std::map<int, long>::find(~  libserver.so.1"
+			     "  [Percent: local period]  10 samples\n"));
+	/* with room for all of it, and for little */
+	shows(&w, 3, 130,
+	      "std::map<int, long>::find(int const&) const  "
+	      "/usr/lib/x86_64-linux-gnu/libserver.so.1"
+	      "  [Percent: local period]  10 samples\n"
+	      " Percent | Source code & Disassembly of libserver.so.1 for cycles\n"
+	      "h help  Enter follow  Tab hottest  s source  / search  q back"
+	      "                                                                 5/9\n");
+	shows(&w, 3, 50,
+	      "std::map<int~  [Percent: local period]  10 samples\n"
+	      " Percent | Source code & Disassembly of libserver.\n"
+	      "h help  Enter follow  Tab hottest  s source   5/9\n");
+	shows(&w, 3, 20,
+	      "std::map<int~  [Per~\n"
+	      " Percent | Source co\n"
+	      "h help  Enter f 5/9\n");
+	world_free(&w);
+}
+
 static void test_look_of_code(void **state)
 {
 	struct world w;
@@ -306,9 +339,9 @@ static void test_other_code(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_code),	       cmocka_unit_test(test_look_of_code),
-		cmocka_unit_test(test_search_in_code), cmocka_unit_test(test_calls),
-		cmocka_unit_test(test_other_code),
+		cmocka_unit_test(test_code),	     cmocka_unit_test(test_long_names),
+		cmocka_unit_test(test_look_of_code), cmocka_unit_test(test_search_in_code),
+		cmocka_unit_test(test_calls),	     cmocka_unit_test(test_other_code),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
