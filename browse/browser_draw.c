@@ -565,10 +565,24 @@ struct error *browser_draw(struct browser *b, struct canvas *canvas)
 	return NULL;
 }
 
+struct printed_row {
+	struct browser *b;
+	size_t line; /* 0: the titles */
+};
+
+static struct error *print_row(void *ctx, struct canvas *canvas)
+{
+	const struct printed_row *row = ctx;
+
+	if (!row->line)
+		draw_titles(row->b, canvas, 0);
+	else
+		draw_row(row->b, canvas, 0, row->line - 1, false);
+	return NULL;
+}
+
 struct error *browser_text(struct browser *b, struct strbuf *out)
 {
-	_cleanup_canvas_ struct canvas canvas = {0};
-
 	if (browser_shows_code(b)) {
 		browser_code_head(b, SIZE_MAX, false, out);
 		strbuf_addch(out, '\n');
@@ -577,15 +591,7 @@ struct error *browser_text(struct browser *b, struct strbuf *out)
 	browser_head(b, SIZE_MAX, out);
 	strbuf_addch(out, '\n');
 	unfit_columns(b);
-	for (size_t i = 0; i <= b->rows.v.n && b->has_printer; i++) {
-		if (!canvas_init(&canvas, 1, 500, false))
-			return error_nomem();
-		if (!i)
-			draw_titles(b, &canvas, 0);
-		else
-			draw_row(b, &canvas, 0, i - 1, false);
-		canvas_text(&canvas, out);
-		canvas_deinit(&canvas);
-	}
+	for (size_t i = 0; i <= b->rows.v.n && b->has_printer; i++)
+		TRY(canvas_print_row(print_row, &(struct printed_row){b, i}, out));
 	return strbuf_failed(out) ? error_nomem() : NULL;
 }

@@ -10,20 +10,22 @@
 enum {
 	MAX_ROWS = 1000,
 	MAX_COLUMNS = 2000,
+	FIRST_WIDTH = 512, /* of a row that is printed */
+	MAX_WIDTH = 1 << 16,
 	TAB_WIDTH = 8,
 };
 
 bool canvas_init(struct canvas *canvas, size_t rows, size_t columns, bool ascii)
 {
 	rows = min_of(max_of(rows, (size_t)1), (size_t)MAX_ROWS);
-	columns = min_of(max_of(columns, (size_t)1), (size_t)MAX_COLUMNS);
+	columns = min_of(max_of(columns, (size_t)1), (size_t)(rows > 1 ? MAX_COLUMNS : MAX_WIDTH));
 	struct canvas_cell *cells = calloc(rows * columns, sizeof(*cells));
 
 	if (!cells)
 		return false;
 	for (size_t i = 0; i < rows * columns; i++)
 		cells[i].c = ' ';
-	*canvas = (struct canvas){rows, columns, ascii, cells};
+	*canvas = (struct canvas){.rows = rows, .columns = columns, .ascii = ascii, .cells = cells};
 	return true;
 }
 
@@ -97,8 +99,10 @@ size_t canvas_add(struct canvas *canvas, size_t row, size_t column, size_t end,
 
 		if (!width)
 			continue;
-		if (column + width > end)
+		if (column + width > end) {
+			canvas->is_cut |= end == canvas->columns && text[i + strspn(text + i, " ")];
 			break;
+		}
 		for (size_t w = 0; w < width; w++) {
 			clear_halves(canvas, row, column + w);
 			*cell_at(canvas, row, column + w) = (struct canvas_cell){w ? 0 : c, style};
@@ -188,4 +192,20 @@ void canvas_text(const struct canvas *canvas, struct strbuf *out)
 			strbuf_cut(out, out->len - 1);
 		strbuf_addch(out, '\n');
 	}
+}
+
+struct error *canvas_print_row(canvas_draw_fn *draw, void *ctx, struct strbuf *out)
+{
+	for (size_t width = FIRST_WIDTH; width <= MAX_WIDTH; width *= 2) {
+		_cleanup_canvas_ struct canvas canvas = {0};
+
+		if (!canvas_init(&canvas, 1, width, false))
+			return error_nomem();
+		TRY(draw(ctx, &canvas));
+		if (canvas.is_cut && width < MAX_WIDTH)
+			continue;
+		canvas_text(&canvas, out);
+		break;
+	}
+	return strbuf_failed(out) ? error_nomem() : NULL;
 }

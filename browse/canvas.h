@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "lib/base/error.h"
 #include "lib/base/strbuf.h"
 
 enum canvas_style {
@@ -36,7 +37,8 @@ struct canvas_cell {
 
 struct canvas {
 	size_t rows, columns;
-	bool ascii; /* other characters are shown as '?' */
+	bool ascii;  /* other characters are shown as '?' */
+	bool is_cut; /* a text had no room before the last column */
 	struct canvas_cell *cells;
 };
 
@@ -71,5 +73,10 @@ bool canvas_row_equal(const struct canvas *a, const struct canvas *b, size_t row
 void canvas_cell_add(const struct canvas_cell *cell, struct strbuf *out);
 /* All of it as lines without the blanks at their ends: what --stdio would show, and tests. */
 void canvas_text(const struct canvas *canvas, struct strbuf *out);
+
+typedef struct error *canvas_draw_fn(void *ctx, struct canvas *canvas);
+
+/* Adds a row as a line of text. It is drawn again on wider canvases until it has room. */
+struct error *canvas_print_row(canvas_draw_fn *draw, void *ctx, struct strbuf *out);
 
 #endif

@@ -27,7 +27,6 @@ enum {
 	LEAST_ADDRESS_WIDTH = 5,
 	MAX_TEXT_COLUMN = 1000,
 	TAB_WIDTH = 8,
-	PRINT_WIDTH = 500,
 };
 
 /* Where the columns are, and the arrow. */
@@ -357,20 +356,30 @@ struct error *code_draw(struct code *code, struct canvas *canvas, size_t first_r
 	return NULL;
 }
 
+struct printed_line {
+	const struct code *code;
+	const struct code_layout *layout;
+	size_t line; /* 0: the titles */
+};
+
+static struct error *print_line(void *ctx, struct canvas *canvas)
+{
+	const struct printed_line *p = ctx;
+
+	return p->line ? draw_line(p->code, canvas, 0, p->layout, p->code->rows.v[p->line - 1],
+				   false)
+		       : draw_head(p->code, canvas, 0, p->layout);
+}
+
 struct error *code_text(struct code *code, struct strbuf *out)
 {
 	const struct code_layout layout = layout_of(code);
+	const size_t column = code->column;
+	struct error *err = NULL;
 
-	for (size_t i = 0; i <= code->rows.n; i++) {
-		_cleanup_canvas_ struct canvas canvas = {0};
-
-		if (!canvas_init(&canvas, 1, PRINT_WIDTH, false))
-			return error_nomem();
-		if (!i)
-			TRY(draw_head(code, &canvas, 0, &layout));
-		else
-			TRY(draw_line(code, &canvas, 0, &layout, code->rows.v[i - 1], false));
-		canvas_text(&canvas, out);
-	}
-	return strbuf_failed(out) ? error_nomem() : NULL;
+	code->column = 0;
+	for (size_t i = 0; i <= code->rows.n && !err; i++)
+		err = canvas_print_row(print_line, &(struct printed_line){code, &layout, i}, out);
+	code->column = column;
+	return err;
 }

@@ -675,6 +675,35 @@ static void test_zoom_into_a_socket(void **state)
 	world_free(&w);
 }
 
+/* What is printed has rows as long as their names. */
+static void test_print_long_names(void **state)
+{
+	static const struct result_column wide[] = {
+		{.name = "overhead", .style = COLUMN_SHARE, .title = "Overhead"},
+		{.name = "dso", .is_key = true, .style = COLUMN_NAME, .title = "DSO"},
+		{.name = "symbol", .is_key = true, .style = COLUMN_NAME, .title = "Symbol"},
+	};
+	static char name[5000], expected[11000];
+	const char *texts[] = {"libx.so", name};
+	struct strbuf sb = STRBUF_INIT;
+	struct world w;
+
+	memset(name, 'n', sizeof(name) - 2);
+	name[sizeof(name) - 2] = 'E';
+	world_make(&w, 1, 2, false);
+	set_texts(&w, wide, 3, texts);
+	/* a DSO's column that is wider than a screen, with blanks after a short name */
+	w.results.v[0].table.cells[1 * 3 + 1] = cell_of_text(name);
+	assert_null(browser_set_results(w.b, &w.results));
+	assert_null(browser_text(w.b, &sb));
+	snprintf(expected, sizeof(expected), "    25.00%%  %s  %s\n", name, name);
+	assert_non_null(strstr(strbuf_str(&sb), expected));
+	snprintf(expected, sizeof(expected), "+   50.00%%  %-4999s  %s\n", "libx.so", name);
+	assert_non_null(strstr(strbuf_str(&sb), expected));
+	strbuf_deinit(&sb);
+	world_free(&w);
+}
+
 /* How what is at a place of the screen looks. */
 static enum canvas_style style_at(struct world *w, size_t row, size_t column)
 {
@@ -811,6 +840,7 @@ int main(void)
 		cmocka_unit_test(test_other_keys_of_perf),
 		cmocka_unit_test(test_zoom_into_a_socket),
 		cmocka_unit_test(test_what_is_chosen_in_a_box),
+		cmocka_unit_test(test_print_long_names),
 		cmocka_unit_test(test_menus),
 		cmocka_unit_test(test_live),
 	};

@@ -144,6 +144,29 @@ static void test_long_names(void **state)
 	world_free(&w);
 }
 
+static void test_print_long_lines(void **state)
+{
+	static char text[3000], expected[3100];
+	struct strbuf sb = STRBUF_INIT;
+	struct annotation a;
+	struct world w;
+
+	memset(text, 's', sizeof(text) - 2);
+	text[sizeof(text) - 2] = 'E';
+	world_make(&w, 1, 3, false);
+	make_code(&a);
+	a.lines.v[0].text = text;
+	assert_null(browser_show_annotation(w.b, &a));
+	annotation_deinit(&a);
+	/* scrolled to the right or not */
+	press(&w, KEY_RIGHT);
+	assert_null(browser_text(w.b, &sb));
+	snprintf(expected, sizeof(expected), " %s\n", text);
+	assert_non_null(strstr(strbuf_str(&sb), expected));
+	strbuf_deinit(&sb);
+	world_free(&w);
+}
+
 static void test_look_of_code(void **state)
 {
 	struct world w;
@@ -339,9 +362,13 @@ static void test_other_code(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_code),	     cmocka_unit_test(test_long_names),
-		cmocka_unit_test(test_look_of_code), cmocka_unit_test(test_search_in_code),
-		cmocka_unit_test(test_calls),	     cmocka_unit_test(test_other_code),
+		cmocka_unit_test(test_code),
+		cmocka_unit_test(test_long_names),
+		cmocka_unit_test(test_print_long_lines),
+		cmocka_unit_test(test_look_of_code),
+		cmocka_unit_test(test_search_in_code),
+		cmocka_unit_test(test_calls),
+		cmocka_unit_test(test_other_code),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
