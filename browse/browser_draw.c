@@ -91,7 +91,7 @@ static bool is_flat(const struct browser *b)
 /* Where the columns begin that are scrolled: the first one always stays. */
 static size_t fixed_columns(const struct browser *b)
 {
-	return b->printer.n > 1 && is_flat(b) ? b->printer.columns[0].width + 4 : 0;
+	return b->printer.n > 1 && is_flat(b) ? b->widths[0] + 4 : 0;
 }
 
 static struct wide_row draw_titles(const struct browser *b, struct canvas *canvas, size_t y)
@@ -110,9 +110,9 @@ static struct wide_row draw_titles(const struct browser *b, struct canvas *canva
 		}
 		const size_t width = plain_width(title, strlen(title));
 		const size_t from =
-			column->right && column->width > width ? x + column->width - width : x;
+			column->right && b->widths[c] > width ? x + b->widths[c] - width : x;
 		const size_t end = canvas_add(canvas, y, from, canvas->columns, STYLE_HEAD, title);
-		x = max_of(p->t->profile->n_levels && level_of(b, c) ? end : x + column->width,
+		x = max_of(p->t->profile->n_levels && level_of(b, c) ? end : x + b->widths[c],
 			   end) +
 		    (p->t->profile->n_levels && level_of(b, c) ? 1 : 2);
 	}
@@ -169,7 +169,7 @@ static struct wide_row draw_entry(struct browser *b, struct canvas *canvas, size
 			wide.fixed = x;
 		const size_t end = canvas_add(canvas, y, x, canvas->columns, first ? hot : style,
 					      is_level ? text + strspn(text, " ") : text);
-		x = max_of(end, is_level ? end : x + p->columns[c].width) + 2;
+		x = max_of(end, is_level ? end : x + b->widths[c]) + 2;
 		first = false;
 	}
 	return wide;
@@ -266,7 +266,7 @@ static size_t widest_text(struct browser *b, size_t c, size_t n)
 static void unfit_columns(struct browser *b)
 {
 	for (size_t c = 0; c < b->printer.n; c++)
-		b->printer.columns[c].width = b->widths[c];
+		b->widths[c] = b->printer.columns[c].width;
 }
 
 /*
@@ -282,13 +282,12 @@ static void fit_columns(struct browser *b, size_t screen, size_t n)
 	if (!is_flat(b) || !n || p->n < 3)
 		return;
 	for (size_t c = 0; c + 1 < p->n; c++)
-		room += b->widths[c] + 2;
-	if (room + min_of(b->widths[p->n - 1], (unsigned)LAST_COLUMN) <= screen)
+		room += p->columns[c].width + 2;
+	if (room + min_of(p->columns[p->n - 1].width, (unsigned)LAST_COLUMN) <= screen)
 		return;
 	for (size_t c = 1; c + 1 < p->n; c++)
 		if (!p->columns[c].right && !p->user[c])
-			p->columns[c].width =
-				(unsigned)min_of((size_t)b->widths[c], widest_text(b, c, n));
+			b->widths[c] = (unsigned)min_of((size_t)b->widths[c], widest_text(b, c, n));
 }
 
 /*
@@ -332,7 +331,7 @@ size_t browser_scrolled(const struct browser *b, bool to_right)
 	for (size_t c = 1; c + 1 < n && stop <= left; c++) {
 		if (stop < left)
 			before = stop;
-		stop += p->columns[c].width + 2;
+		stop += b->widths[c] + 2;
 	}
 	if (to_right)
 		return stop > left ? stop : left + SCROLL;

@@ -85,7 +85,8 @@ struct browser {
 	struct browse_rows rows;
 	struct table_printer printer;
 	bool has_printer;
-	unsigned widths[PERF_MAX_COLUMNS]; /* of the printer's columns, for all rows */
+	unsigned widths[PERF_MAX_COLUMNS]; /* of columns on the screen; the printer's: for all rows
+					    */
 	size_t cursor, first;
 	size_t top, page;   /* of the screen: the first row of the list, and how many */
 	size_t left;	    /* scrolled columns; ignored while all fit */

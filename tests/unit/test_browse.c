@@ -572,6 +572,32 @@ static void test_fit_columns(void **state)
 	world_free(&w);
 }
 
+/* A column that is as wide as its names on the screen has all their bytes, of which are more. */
+static void test_fit_wide_names(void **state)
+{
+	static const struct result_column wide[] = {
+		{.name = "overhead", .style = COLUMN_SHARE, .title = "Overhead"},
+		{.name = "dso", .is_key = true, .style = COLUMN_NAME, .title = "DSO"},
+		{.name = "symbol", .is_key = true, .style = COLUMN_NAME, .title = "Symbol"},
+	};
+	const char *texts[] = {"\xe4\xb8\xad\xe4\xb8\xad\xe4\xb8\xad\xe4\xb8\xad.so",
+			       "memcpy_avx_unaligned"};
+	struct canvas canvas = {0};
+	struct world w;
+
+	world_make(&w, 1, 1, false);
+	set_texts(&w, wide, 3, texts);
+	assert_true(canvas_init(&canvas, 4, 46, false));
+	assert_null(browser_draw(w.b, &canvas));
+	check_text(&canvas, "Samples: 40 of event 'cycles'\n"
+			    "  Overhead  DSO          Symbol\n"
+			    "+   50.00%  \xe4\xb8\xad\xe4\xb8\xad\xe4\xb8\xad\xe4\xb8\xad.so"
+			    "  memcpy_avx_unaligned\n"
+			    "h help  Enter open or menu  a annotate  / 1/1\n");
+	canvas_deinit(&canvas);
+	world_free(&w);
+}
+
 /* Names of two columns a character are cut as wholes. */
 static void test_scroll_wide_names(void **state)
 {
@@ -836,6 +862,7 @@ int main(void)
 		cmocka_unit_test(test_first_line),
 		cmocka_unit_test(test_scroll_columns),
 		cmocka_unit_test(test_fit_columns),
+		cmocka_unit_test(test_fit_wide_names),
 		cmocka_unit_test(test_scroll_wide_names),
 		cmocka_unit_test(test_other_keys_of_perf),
 		cmocka_unit_test(test_zoom_into_a_socket),
