@@ -119,16 +119,21 @@ static struct wide_row draw_titles(const struct browser *b, struct canvas *canva
 	return (struct wide_row){fixed_columns(b), is_flat(b)};
 }
 
-/* The share by which an entry is coloured. */
-static double share_of(const struct result_table *t, size_t entry)
+/* A share is coloured by its size, that of a group by its largest. */
+static enum canvas_style cell_style(const struct result_table *t, size_t entry, size_t column)
 {
-	for (size_t c = 0; c < t->n_columns; c++) {
+	const size_t n = max_of(t->profile->n_members, (size_t)1);
+	double share = 0;
+
+	if (t->columns[column].style != COLUMN_SHARE)
+		return STYLE_NORMAL;
+	for (size_t c = column; c < min_of(column + n, t->n_columns); c++) {
 		const struct result_cell *cell = &t->cells[entry * t->n_columns + c];
 
-		if (t->columns[c].style == COLUMN_SHARE && cell->kind != CELL_EMPTY)
-			return result_percent(t->profile, &t->columns[c], cell->u);
+		if (cell->kind != CELL_EMPTY)
+			share = max_of(share, result_percent(t->profile, &t->columns[c], cell->u));
 	}
-	return 0;
+	return scroll_share_style(share);
 }
 
 size_t browser_sign_column(const struct browser *b, const struct browse_row *row)
@@ -145,12 +150,8 @@ static struct wide_row draw_entry(struct browser *b, struct canvas *canvas, size
 {
 	struct wide_row wide = {fixed_columns(b), is_flat(b)};
 	struct table_printer *p = &b->printer;
-	const bool is_chosen = style == STYLE_CURSOR;
-	const enum canvas_style hot =
-		is_chosen ? style : scroll_share_style(share_of(p->t, row->entry));
 	const size_t indent = browser_sign_column(b, row);
 	const char *sign = row->is_open ? "-" : row->can_open ? "+" : " ";
-	bool first = true;
 	size_t x = indent + 2;
 
 	canvas_add(canvas, y, indent, canvas->columns, style, sign);
@@ -167,10 +168,11 @@ static struct wide_row draw_entry(struct browser *b, struct canvas *canvas, size
 		const char *text = strbuf_str(&cell);
 		if (is_level && !wide.fixed)
 			wide.fixed = x;
-		const size_t end = canvas_add(canvas, y, x, canvas->columns, first ? hot : style,
-					      is_level ? text + strspn(text, " ") : text);
+		const size_t end = canvas_add(
+			canvas, y, x, canvas->columns,
+			style == STYLE_CURSOR ? style : cell_style(p->t, row->entry, p->from[c]),
+			is_level ? text + strspn(text, " ") : text);
 		x = max_of(end, is_level ? end : x + b->widths[c]) + 2;
-		first = false;
 	}
 	return wide;
 }

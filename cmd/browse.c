@@ -137,7 +137,7 @@ static void set_style(const struct browse *browse, enum canvas_style style, stru
 	static const int colours[STYLE_MAX] = {[STYLE_HEAD] = 6,
 					       [STYLE_HOT] = 1,
 					       [STYLE_WARM] = 2,
-					       [STYLE_DIM] = 4,
+					       [STYLE_DIM] = 5,
 					       [STYLE_SOURCE] = 6};
 	const struct terminal *t = tty_terminal(browse->opts.tty);
 

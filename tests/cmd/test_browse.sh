@@ -226,7 +226,11 @@ test_annotate() {
 	t send-keys / p b t _ t o u Enter
 	wait_for chosen_is 1/1
 	t send-keys Enter
-	wait_for screen_has "pbt_touch  /" # how much of the path there is room for depends on TMPDIR
+	wait_for line_has 1 "pbt_work  [Percent: local period]"
+	wait_for line_has 1 "pbt_touch  "
+	# blue is hard to read on black
+	t capture-pane -p -e | grep -q "$(printf '\033\\[35m')" || fail "no addresses in magenta"
+	! t capture-pane -p -e | grep -q "$(printf '\033\\[34m')" || fail "something is blue"
 	t send-keys Left
 	wait_for screen_has "Filter: pbt_tou"
 	quit
@@ -236,7 +240,7 @@ test_annotate() {
 	t send-keys / c a l l q Enter
 	wait_for cursor_is_on "→ callq  pbt_quiet"
 	t send-keys Enter
-	wait_for screen_has "pbt_quiet  /"
+	wait_for line_has 1 "pbt_quiet  "
 	t send-keys Escape
 	wait_for cursor_is_on "→ callq  pbt_quiet"
 	quit

@@ -742,6 +742,34 @@ static enum canvas_style style_at(struct world *w, size_t row, size_t column)
 	return style;
 }
 
+/* As perf, each share has the color of its size, wherever its column is. */
+static void test_colors_of_shares(void **state)
+{
+	static const struct result_column shares[] = {
+		{.name = "children", .style = COLUMN_SHARE, .title = "Children"},
+		{.name = "symbol", .is_key = true, .style = COLUMN_NAME, .title = "Symbol"},
+		{.name = "overhead", .style = COLUMN_SHARE, .title = "Self"},
+	};
+	struct world w;
+
+	world_make(&w, 1, 3, false);
+	struct result_table *t = &w.results.v[0].table;
+	for (size_t i = 0; i < 3; i++) { /* of 2048: 50%, 25%, 12.5%, and of them itself less */
+		t->cells[i * 3 + 1] = cell_of_text("f");
+		t->cells[i * 3 + 2] = cell_of_number(i == 1 ? 20 : 1);
+	}
+	t->columns = shares;
+	assert_null(browser_set_results(w.b, &w.results));
+	assert_true(seen(&w, "    25.00%  f          0.98%\n"));
+	assert_int_equal(style_at(&w, 2, 7), STYLE_CURSOR);
+	assert_int_equal(style_at(&w, 3, 7), STYLE_HOT);
+	assert_int_equal(style_at(&w, 3, 12), STYLE_NORMAL);
+	assert_int_equal(style_at(&w, 3, 24), STYLE_WARM);
+	assert_int_equal(style_at(&w, 4, 7), STYLE_HOT);
+	assert_int_equal(style_at(&w, 4, 24), STYLE_NORMAL);
+	world_free(&w);
+}
+
 /* Boxes are in reverse as the cursor of a table is: what is chosen in them is not. */
 static void test_what_is_chosen_in_a_box(void **state)
 {
@@ -867,6 +895,7 @@ int main(void)
 		cmocka_unit_test(test_other_keys_of_perf),
 		cmocka_unit_test(test_zoom_into_a_socket),
 		cmocka_unit_test(test_what_is_chosen_in_a_box),
+		cmocka_unit_test(test_colors_of_shares),
 		cmocka_unit_test(test_print_long_names),
 		cmocka_unit_test(test_menus),
 		cmocka_unit_test(test_live),
