@@ -84,7 +84,9 @@ static struct error *take(struct code *code, const struct annotation *a)
 
 struct error *code_set(struct code *code, const struct annotation *a)
 {
-	code->cursor = code->first = code->column = 0;
+	code->cursor = code->column = 0;
+	code->first = SIZE_MAX; /* nothing is on the screen yet */
+	code->is_jump = true;
 	TRY(take(code, a));
 	code_go_hot(code, 0);
 	return NULL;
@@ -125,6 +127,7 @@ void code_go(struct code *code, size_t line)
 {
 	code->cursor = line < code->lines.n ? code->lines.v[line].row : 0;
 	code_move(code, 0);
+	code->is_jump = true;
 }
 
 bool code_go_address(struct code *code, uint64_t address)
@@ -186,6 +189,7 @@ bool code_go_hot(struct code *code, int step)
 	if (hottest == n)
 		return false;
 	code->cursor = next < n ? next : is_hot && step < 0 ? coolest : hottest;
+	code->is_jump = true;
 	return true;
 }
 
@@ -198,6 +202,7 @@ bool code_find(struct code *code, bool backwards)
 
 		if (strstr(code->lines.v[code->rows.v[i]].line->text, code->search)) {
 			code->cursor = i;
+			code->is_jump = true;
 			return true;
 		}
 	}

@@ -55,6 +55,7 @@ struct code {
 	VEC(struct code_line) lines;
 	VEC(size_t) rows; /* lines that are seen */
 	size_t cursor, first;
+	bool is_jump;  /* the cursor is somewhere else than it was: what is around it is shown */
 	size_t column; /* how much of the text is to the left of the screen */
 	uint32_t most_jumps;
 };

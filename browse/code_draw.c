@@ -348,6 +348,9 @@ struct error *code_draw(struct code *code, struct canvas *canvas, size_t first_r
 	code_move(code, 0);
 	layout = layout_of(code);
 	code->column = min_of(code->column, (size_t)MAX_TEXT_COLUMN);
+	if (code->is_jump && (code->cursor < code->first || code->cursor - code->first >= n - 1))
+		code->first = code->cursor - min_of(code->cursor, (n - 1) / 2);
+	code->is_jump = false;
 	code->first = scroll_first(code->first, code->cursor, n - 1, code->rows.n);
 	TRY(draw_head(code, canvas, first_row, &layout));
 	for (size_t i = 0; i + 1 < n && code->first + i < code->rows.n; i++)

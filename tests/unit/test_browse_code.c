@@ -167,6 +167,51 @@ static void test_print_long_lines(void **state)
 	world_free(&w);
 }
 
+/* What a key leads to is seen with what is around it, as in perf. */
+static void test_middle_of_the_screen(void **state)
+{
+	struct annotation a;
+	struct world w;
+
+	world_make(&w, 1, 3, false);
+	make_code(&a);
+	for (size_t i = 0; i < 40; i++)
+		*vec_push(&a.lines) = (struct annotation_line){.text = i == 30 ? "leave" : "nop",
+							       .address = 0x1100 + i};
+	for (size_t i = 0; i < 40; i++) {
+		const struct annotation_line line = a.lines.v[i == 20 ? 4 : 9];
+
+		*vec_push(&a.lines) = line;
+	}
+	a.lines.v[4].counts = NULL;
+	assert_null(browser_show_annotation(w.b, &a));
+	annotation_deinit(&a);
+#define NOP "         |           nop\n"
+	shows(&w, 9, 60,
+	      CODE_HEAD CODE_TITLE NOP NOP NOP
+	      "   80.00 |   4:      addq   $1, %rax\n" NOP NOP
+	      "h help  Enter follow  Tab hottest  s source  / search 70/89\n");
+	/* further up */
+	type(&w, "/leave");
+	press(&w, KEY_ENTER);
+	shows(&w, 9, 60,
+	      CODE_HEAD CODE_TITLE NOP NOP NOP
+	      "         |           leave\n" NOP NOP
+	      "h help  Enter follow  Tab hottest  s source  / search 40/89\n");
+	/* what is seen already stays where it is */
+	press(&w, KEY_HOME);
+	assert_true(seen(&w, " 1/89"));
+	type(&w, "/rbp");
+	press(&w, KEY_ENTER);
+	shows(&w, 7, 60,
+	      CODE_HEAD CODE_TITLE "         |         f\\x1b[2J()\n"
+				   "         |   12            for (;;)\n"
+				   "         |   3:    (b7) r0 = 0\n"
+				   "         |           pushq  %rbp\n"
+				   "h help  Enter follow  Tab hottest  s source  / search  4/89\n");
+	world_free(&w);
+}
+
 static void test_look_of_code(void **state)
 {
 	struct world w;
@@ -364,6 +409,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_code),
 		cmocka_unit_test(test_long_names),
+		cmocka_unit_test(test_middle_of_the_screen),
 		cmocka_unit_test(test_print_long_lines),
 		cmocka_unit_test(test_look_of_code),
 		cmocka_unit_test(test_search_in_code),
