@@ -435,17 +435,31 @@ static size_t line_of(const char *text, size_t columns)
 	return n;
 }
 
-/* A message that is longer than the last line of the screen. */
+static size_t lines_of(const char *text, size_t columns)
+{
+	size_t n = 0;
+
+	for (; *text; n++) {
+		text += line_of(text, columns);
+		text += strspn(text, " ");
+	}
+	return n;
+}
+
+/* A message that is longer than the last line of the screen. A small screen is its box. */
 static void draw_message(struct canvas *canvas, const char *text)
 {
 	const size_t room = canvas->columns > 10 ? canvas->columns - 10 : 1;
-	size_t rows = 0, columns = min_of(plain_width(text, strlen(text)), room), y, x;
+	size_t columns = min_of(plain_width(text, strlen(text)), room), y, x = 0;
+	size_t rows = lines_of(text, columns);
 
-	for (const char *p = text; *p; rows++) {
-		p += line_of(p, columns);
-		p += strspn(p, " ");
+	if (rows + 4 <= canvas->rows) {
+		draw_box(canvas, "", &rows, &columns, &y, &x);
+	} else {
+		columns = canvas->columns;
+		rows = min_of(lines_of(text, columns), canvas->rows);
+		y = canvas->rows - rows;
 	}
-	draw_box(canvas, "", &rows, &columns, &y, &x);
 	for (size_t i = 0; i < rows && *text; i++) {
 		_cleanup_free_ char *line = strndup(text, line_of(text, columns));
 
@@ -476,7 +490,8 @@ static const char *keys_of(const struct browser *b, enum browser_mode screen)
 {
 	switch (screen) {
 	case MODE_PAGER:
-		return "q back  / search  n next";
+		return b->pager.beyond ? "q back  Right scroll  / search  n next"
+				       : "q back  / search  n next";
 	case MODE_CODE:
 		return "h help  Enter follow  Tab hottest  s source  / search  q back";
 	default:
@@ -549,11 +564,11 @@ struct error *browser_draw(struct browser *b, struct canvas *canvas)
 		b->page = end - first;
 		b->top = first + (screen == MODE_CODE); /* below the titles of the columns */
 	}
-	if (screen == MODE_PAGER)
-		pager_draw(&b->pager, canvas, first, end - first);
-	else if (screen == MODE_CODE)
+	if (screen == MODE_PAGER && !pager_draw(&b->pager, canvas, first, end - first))
+		return error_nomem();
+	if (screen == MODE_CODE)
 		TRY(code_draw(&b->code, canvas, first, end - first));
-	else
+	if (screen == MODE_TABLE)
 		TRY(draw_table(b, canvas, first, end));
 	if (end < canvas->rows)
 		draw_foot(b, canvas, end, screen);

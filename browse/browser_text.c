@@ -56,7 +56,13 @@ struct error *browser_press_pager(struct browser *b, uint32_t key)
 	case 'N':
 	case '?':
 		return search_again(b, true);
+	case KEY_RIGHT:
+		pager_scroll(&b->pager, true);
+		break;
 	case KEY_LEFT:
+		if (!pager_scroll(&b->pager, false))
+			b->mode = b->pager_back;
+		break;
 	case 'h':
 	case 'q':
 	case KEY_ESCAPE:

@@ -5,6 +5,9 @@
 #include <string.h>
 
 #include "browse/scroll.h"
+#include "show/plain.h"
+
+enum { SCROLL = 8 }; /* columns */
 
 void pager_deinit(struct pager *pager)
 {
@@ -63,12 +66,48 @@ bool pager_find(struct pager *pager, const char *text, bool backwards)
 	return false;
 }
 
-void pager_draw(struct pager *pager, struct canvas *canvas, size_t first_row, size_t n)
+bool pager_scroll(struct pager *pager, bool to_right)
 {
+	if (to_right)
+		pager->column += min_of(pager->beyond, (size_t)SCROLL);
+	else if (!pager->column)
+		return false;
+	else
+		pager->column -= min_of(pager->column, (size_t)SCROLL);
+	return true;
+}
+
+/* Lines are drawn on a wider canvas, so that characters of two columns are cut as wholes. */
+static bool draw_line(const struct pager *pager, struct canvas *canvas, size_t y, size_t line)
+{
+	_cleanup_canvas_ struct canvas wide = {0};
+	const size_t columns = canvas->columns;
+	const char *text = pager->lines.v[line];
+	const enum canvas_style style = line == pager->cursor ? STYLE_CURSOR : STYLE_NORMAL;
+
+	if (!canvas_init(&wide, 1, pager->column + columns, canvas->ascii))
+		return false;
+	canvas_fill(&wide, 0, 0, wide.columns, style, text);
+	canvas_copy(&wide, 0, pager->column, canvas, y, 0, columns);
+	if (wide.is_cut)
+		canvas_add(canvas, y, columns - 1, columns, style, ">");
+	return true;
+}
+
+bool pager_draw(struct pager *pager, struct canvas *canvas, size_t first_row, size_t n)
+{
+	size_t widest = 0;
+	const char **line;
+
+	vec_for_each (line, &pager->lines)
+		widest = max_of(widest, plain_width(*line, strlen(*line)));
+	widest -= min_of(widest, canvas->columns);
+	pager->column = min_of(pager->column, widest);
+	pager->beyond = widest - pager->column;
 	pager->cursor = scroll_moved(pager->cursor, 0, pager->lines.n);
 	pager->first = scroll_first(pager->first, pager->cursor, n, pager->lines.n);
 	for (size_t i = 0; i < n && pager->first + i < pager->lines.n; i++)
-		canvas_fill(canvas, first_row + i, 0, canvas->columns,
-			    pager->first + i == pager->cursor ? STYLE_CURSOR : STYLE_NORMAL,
-			    pager->lines.v[pager->first + i]);
+		if (!draw_line(pager, canvas, first_row + i, pager->first + i))
+			return false;
+	return true;
 }

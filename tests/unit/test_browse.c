@@ -365,12 +365,26 @@ static void test_messages(void **state)
 	press(&w, KEY_DOWN);
 	assert_false(seen(&w, "cannot show"));
 	assert_null(browser_say(w.b, "0123456789012345678901234567890123456789"));
-	shows(&w, 5, 18,
+	shows(&w, 9, 18,
 	      "Samples: 40 of ev~\n"
 	      "  O+----------+ma>\n"
 	      "+  | 01234567 |ha\n"
-	      "   +----------+a\n"
+	      "   | 89012345 |a\n"
+	      "   | 67890123 |a\n"
+	      "   | 45678901 |\n"
+	      "   | 23456789 |\n"
+	      "   +----------+\n"
 	      "h help  Enter 2/3\n");
+	/* where a box has no room for it, it has the whole screen, in reverse */
+	shows(&w, 5, 18,
+	      "Samples: 40 of ev~\n"
+	      "  Overhead  Comma>\n"
+	      "012345678901234567\n"
+	      "890123456789012345\n"
+	      "6789\n");
+	shows(&w, 2, 9,
+	      "012345678\n"
+	      "901234567\n");
 	world_free(&w);
 }
 
@@ -793,6 +807,35 @@ static void test_what_is_chosen_in_a_box(void **state)
 	world_free(&w);
 }
 
+/* Lines of a header can be wider than the screen. */
+static void test_scroll_text(void **state)
+{
+	struct world w;
+
+	world_make(&w, 1, 3, false);
+	assert_null(browser_show_text(w.b, "The recording", "# cpu 0123456789abc end\n# x\n"));
+	shows(&w, 4, 16,
+	      "The recording\n"
+	      "# cpu 012345678>\n"
+	      "# x\n"
+	      "q back  Rig 1/2\n");
+	/* not further than to the end of the widest line */
+	press(&w, KEY_RIGHT);
+	press(&w, KEY_RIGHT);
+	shows(&w, 4, 16,
+	      "The recording\n"
+	      "123456789abc end\n"
+	      "\n"
+	      "q back  / s 1/2\n");
+	press(&w, KEY_LEFT);
+	assert_true(seen(&w, "\n# cpu 0123456789abc end\n"));
+	press(&w, KEY_RIGHT);
+	assert_true(seen(&w, "\n# cpu 0123456789abc end\n"));
+	press(&w, KEY_LEFT);
+	assert_true(seen(&w, "of event 'cycles'"));
+	world_free(&w);
+}
+
 static void test_menus(void **state)
 {
 	struct world w;
@@ -897,6 +940,7 @@ int main(void)
 		cmocka_unit_test(test_what_is_chosen_in_a_box),
 		cmocka_unit_test(test_colors_of_shares),
 		cmocka_unit_test(test_print_long_names),
+		cmocka_unit_test(test_scroll_text),
 		cmocka_unit_test(test_menus),
 		cmocka_unit_test(test_live),
 	};
