@@ -2,6 +2,7 @@
 #include "perf/resolve/code_bytes.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /*
  * A file may say that it has any amount of code. All code of the largest programs (browsers, the
@@ -96,6 +97,16 @@ static struct error *code_of_file(struct code_files *files, struct resolver *r,
 	return NULL;
 }
 
+/* Trampolines of ftrace and BPF, and copies of instructions for kprobes, are not programs. */
+static struct error *no_program(const char *name, struct error *err)
+{
+	if (!err || err->code != ENODATA || !strncmp(name, "bpf_prog_", strlen("bpf_prog_")))
+		return err;
+	error_free(err);
+	return error_new(ENODATA, "recordings contain only the code of BPF programs, not other "
+				  "code that the kernel generates");
+}
+
 static struct error *code_of_program(struct code_files *files, struct resolver *r,
 				     const struct location *at, struct code_bytes *out)
 {
@@ -103,7 +114,9 @@ static struct error *code_of_program(struct code_files *files, struct resolver *
 
 	if (!bpf->bytes || at->dso_addr - bpf->address >= bpf->size) {
 		bpf_code_deinit(bpf);
-		TRY(bpf_code_find(session_header(resolver_session(r)), at->dso_addr, bpf));
+		TRY(no_program(at->map->dso->short_name,
+			       bpf_code_find(session_header(resolver_session(r)), at->dso_addr,
+					     bpf)));
 	}
 	const uint64_t skip = at->dso_addr - bpf->address;
 	*out = (struct code_bytes){

@@ -206,4 +206,40 @@ test_build_id_of_the_file_that_ran() {
 	! grep "$wrong" ids || fail "the recording has the build id of another file"
 }
 
+# Code that the kernel writes when it runs has the name that its KSYMBOL record gives it, from then on
+# until it is taken back: of ftrace (type 2, out of line) as of BPF programs.
+test_code_of_ftrace() {
+	"$SRC/tests/cmd/trampoline_recording.py" >data
+	"$PERF_BPF" report -i data --stdio -q --no-children -g none -F overhead,dso,sym >out
+	cat >expected <<-'END'
+		50.00% ftrace_trampoline [k] ftrace_trampoline
+		25.00% [unknown] [k] 0xffffffffc0400008
+		25.00% bpf_prog_6deef7357e7b4530_traced [k] bpf_prog_6deef7357e7b4530_traced
+	END
+	awk 'NF { $1 = $1; print }' out | sort -k1,1r -k2,2 | diff expected - || fail "the table (>)"
+	"$PERF_BPF" script -i data -F ip,sym,symoff,dso | awk 'NF { $1 = $1; print }' >out
+	cat >expected <<-'END'
+		ffffffffc0400008 [unknown] ([unknown])
+		ffffffffc0400000 ftrace_trampoline+0x0 (ftrace_trampoline)
+		ffffffffc0400008 ftrace_trampoline+0x8 (ftrace_trampoline)
+		ffffffffc0400008 ftrace_trampoline+0x8 (ftrace_trampoline)
+		ffffffffc04000ff ftrace_trampoline+0xff (ftrace_trampoline)
+		ffffffffc0400100 bpf_prog_6deef7357e7b4530_traced+0x0 (bpf_prog_6deef7357e7b4530_traced)
+		ffffffffc0400020 ftrace_trampoline+0x20 (ftrace_trampoline)
+		ffffffffc0400104 bpf_prog_6deef7357e7b4530_traced+0x4 (bpf_prog_6deef7357e7b4530_traced)
+		ffffffffc0400008 [unknown] ([unknown])
+	END
+	diff expected out || fail "the samples (>)"
+	! "$PERF_BPF" annotate -i data --stdio ftrace_trampoline 2>err || fail "it has code"
+	assert_contains err "cannot annotate ftrace_trampoline: recordings contain only the code of BPF programs"
+	! "$PERF_BPF" annotate -i data --stdio bpf_prog_6deef7357e7b4530_traced 2>err || fail "it has code"
+	assert_contains err "the recording does not have the program's code"
+	[ -n "$PERF" ] || return 0
+	for command in "report --stdio -g --no-children" "report --stdio --children" "script"; do
+		"$PERF" $command -i data 2>/dev/null | grep -vE '^# \(Tip|^#?$' >theirs
+		"$PERF_BPF" $command -i data 2>/dev/null | grep -vE '^#?$' >ours
+		diff theirs ours || fail "$command: not as perf (<)"
+	done
+}
+
 run_tests
