@@ -240,13 +240,29 @@ static struct error *process_bytes(struct session *s, const uint8_t *base, uint6
 	return err;
 }
 
-/* Of the mapped file. A record that is larger than a piece is read where it is mapped. */
+/* Copies of stacks, of whose bytes few are looked at. */
+static bool has_stacks(struct session *s)
+{
+	for (size_t i = 0; i < session_n_events(s); i++)
+		if (session_event(s, i)->attr.sample_type & PERF_SAMPLE_STACK_USER)
+			return true;
+	return false;
+}
+
+/*
+ * Of the mapped file. Stacks, and a record that is larger than a piece, are read where they are
+ * mapped.
+ */
 static struct error *process_file(struct session *s, uint64_t offset, uint64_t size)
 {
 	const uint64_t end = offset + size;
 	const size_t most = pieces_size(&s->input, size);
 	const uint8_t *rest;
 
+	if (has_stacks(s)) {
+		s->input.pieces.reads_mapping = true;
+		return process_bytes(s, s->input.base, offset, size);
+	}
 	while (offset < end) {
 		const size_t n = min_of((uint64_t)most, end - offset);
 		struct chunk *chunk;

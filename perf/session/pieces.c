@@ -11,7 +11,9 @@
  *
  * Memory is bounded by MOST pieces. When all are full of records that wait, for the end of a long
  * round, a piece is read where it is mapped, and so it is when there is no memory or when the file
- * became shorter. Pages of the mapping are given back to the system when they were handed on.
+ * became shorter. Copies of stacks are always read there: of each the unwinder looks at few bytes,
+ * and threads that unwind take the faults. Pages of the mapping are given back to the system when
+ * they were handed on, and a little later, as a page that is looked at again would stay.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -24,6 +26,7 @@
 #define SETTLE_AT 16
 #define MOST	  256
 #define DROP_STEP ((size_t)8 << 20)
+#define DROP_LAG  ((size_t)4 << 20) /* what a tool may still look at, usually */
 
 size_t pieces_size(struct session_input *in, uint64_t size)
 {
@@ -120,7 +123,8 @@ void pieces_deinit(struct pieces *p)
 
 void pieces_give_back(struct session_input *in, const uint8_t *keep_from)
 {
-	const size_t to = (size_t)(keep_from - in->base);
+	const size_t read_to = (size_t)(keep_from - in->base);
+	const size_t to = read_to - min_of(read_to, DROP_LAG);
 	const size_t size = to > in->dropped ? (to - in->dropped) & ~(DROP_STEP - 1) : 0;
 
 	if (size)

@@ -955,6 +955,25 @@ test_shrinks_while_it_is_read() {
 	[ "$lines" -ge 100 ] || fail "only $lines lines are shown"
 }
 
+# Copies of stacks are read where the file is mapped, by several threads.
+test_shrinks_while_stacks_are_read() {
+	need
+	"$PERF_BPF" record -q -e cpu-clock:u -F 10000 --call-graph dwarf -o t.data -- \
+		sh -c 'i=0; while [ $i -lt 300000 ]; do i=$((i + 1)); done' 2>err || fail "$(cat err)"
+	[ "$(stat -c %s t.data)" -gt 8000000 ] || fail "$(stat -c %s t.data) bytes"
+	mkfifo pipe
+	"$PERF_BPF" script -i t.data >pipe 2>err &
+	local pid=$! status=0
+	{
+		read -r line
+		truncate -s 3000000 t.data
+		cat >/dev/null
+	} <pipe
+	wait $pid || status=$?
+	assert_equal $status 1
+	assert_contains err "a file became shorter while it was read"
+}
+
 # The pipe form, to who reads it at the time.
 test_fifo() {
 	need
