@@ -37,7 +37,7 @@ def grow(source, target, size):
     times = [struct.unpack_from("<Q", sample, at)[0] for sample in samples]
     span = max(times) - min(times) + 1000
     n = len(samples)
-    with open(target, "wb") as out:
+    with open(target, "wb", buffering=1 << 20) as out:  # a recorder writes all of a ring at once
         out.write(data[:start])
         for kind, record in records(data, start, start + length):
             if kind != EXIT:
