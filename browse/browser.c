@@ -813,7 +813,7 @@ static struct error *row_menu(struct browser *b, size_t arg, enum browser_wish *
 		ok = ok && add_zoom(b, zoom_symbol, b->view.symbol, choice.function, "symbol");
 	if (row && row->can_open)
 		ok = ok && menu_add(&b->menu, fold, 0, row->is_open ? "Fold" : "Open");
-	ok = ok && menu_add(&b->menu, sort_menu, 0, "Sort by...");
+	ok = ok && menu_add(&b->menu, sort_menu, 0, "Sort by...") && browser_add_samples(b);
 	if (browser_n_events(b) > 1)
 		ok = ok && menu_add(&b->menu, switch_event, 0, "Switch to another event");
 	ok = ok && menu_add(&b->menu, print, 0, "Print all rows to a file") &&

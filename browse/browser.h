@@ -66,6 +66,7 @@ enum browser_wish {
 	BROWSER_ANNOTATE, /* the function of browser_wanted() */
 	BROWSER_PRINT,	  /* browser_text(), to a file */
 	BROWSER_HEADER,	  /* what the recording says of itself: browser_show_text() */
+	BROWSER_SAMPLE,	  /* what happened around browser_sample(): browser_show_text() */
 	BROWSER_MOUSE,	  /* keys of the mouse come from now on, or do not any more */
 };
 
@@ -78,6 +79,18 @@ struct browser_choice {
 	bool is_call;
 	uint64_t called;    /* its address, as the annotation has addresses */
 	const char *callee; /* its name; NULL: not known */
+};
+
+/* A sample of a row, of those that were kept. */
+struct browser_sample {
+	struct result_sample sample;
+	size_t event; /* of the results */
+	enum browser_context {
+		BROWSER_CONTEXT,
+		BROWSER_CONTEXT_CODE, /* with instructions */
+		BROWSER_CONTEXT_SOURCE,
+		N_BROWSER_CONTEXTS,
+	} context;
 };
 
 struct error *browser_new(const struct browser_opts *opts, struct browser **out);
@@ -98,12 +111,16 @@ struct browser_choice browser_chosen(const struct browser *b);
 /* Whose code is wanted: of the chosen row, of a call in the code that is shown, or its caller's. */
 struct browser_choice browser_wanted(const struct browser *b);
 
+struct browser_sample browser_sample(const struct browser *b);
+
 /* One line, until the next key. */
 struct error *browser_say(struct browser *b, const char *fmt, ...) _printf_(2, 3);
 /* What the first line ends with: losses. NULL: nothing. */
 struct error *browser_set_status(struct browser *b, const char *text);
 /* Lines to scroll through, until a key leaves them. They are copied. */
 struct error *browser_show_text(struct browser *b, const char *title, const char *text);
+/* Then: to the first line that contains a text, which is what is searched. */
+struct error *browser_find_text(struct browser *b, const char *text);
 /* Shows the code of the function that was wanted, until a key leaves it. It is copied. */
 struct error *browser_show_annotation(struct browser *b, const struct annotation *a);
 /*

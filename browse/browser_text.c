@@ -72,6 +72,16 @@ struct error *browser_press_pager(struct browser *b, uint32_t key)
 	return NULL;
 }
 
+struct error *browser_find_text(struct browser *b, const char *text)
+{
+	if (!pager_set_search(&b->pager, text))
+		return error_nomem();
+	pager_move(&b->pager, PTRDIFF_MAX);
+	if (!pager_find(&b->pager, text, false))
+		b->pager.cursor = 0;
+	return NULL;
+}
+
 static void open_pager(struct browser *b)
 {
 	b->pager_back = b->mode;

@@ -106,6 +106,7 @@ struct browser {
 		char *callee;
 	} wanted; /* of GOING_CALL */
 	struct menu menu;
+	struct browser_sample sample; /* of BROWSER_SAMPLE */
 	struct prompt prompt;
 	char *message, *status;
 };
@@ -158,6 +159,9 @@ struct error *browser_press_code(struct browser *b, uint32_t key, enum browser_w
 /* The function that is shown; long names are cut to the room. */
 void browser_code_head(const struct browser *b, size_t room, bool ascii, struct strbuf *out);
 void browser_code_deinit(struct browser *b);
+
+/* Adds what is in the menu of the chosen row if samples of it were kept; false: no memory. */
+bool browser_add_samples(struct browser *b);
 
 void menu_reset(struct menu *menu, const char *title);
 /* false: no memory. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "cmd/browse.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "cmd/cmd.h"
@@ -22,6 +23,21 @@ struct error *browse_say(struct browse *browse, struct error *err)
 			    err->hint ? err->hint : "");
 	error_free(err);
 	return late;
+}
+
+/* As less +/TIME. */
+static struct error *show_sample(struct browse *browse)
+{
+	const struct browser_sample of = browser_sample(browse->opts.browser);
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT, time = STRBUF_INIT;
+
+	TRY(browse->opts.sample(browse->opts.ctx, &of, &text));
+	strbuf_addf(&time, "%" PRIu64 ".%09" PRIu64 ":", of.sample.time / 1000000000,
+		    of.sample.time % 1000000000);
+	if (strbuf_failed(&text) || strbuf_failed(&time))
+		return error_nomem();
+	TRY(browser_show_text(browse->opts.browser, "Samples", strbuf_str(&text)));
+	return browser_find_text(browse->opts.browser, strbuf_str(&time));
 }
 
 static struct error *answer(struct browse *browse, enum browser_wish wish)
@@ -48,6 +64,9 @@ static struct error *answer(struct browse *browse, enum browser_wish wish)
 		err = o->header(o->ctx, &text);
 		if (!err)
 			err = browser_show_text(o->browser, "The recording", strbuf_str(&text));
+		break;
+	case BROWSER_SAMPLE:
+		err = show_sample(browse);
 		break;
 	case BROWSER_MOUSE:
 		if (!tty_terminal(o->tty)->has_mouse)

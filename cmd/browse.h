@@ -18,6 +18,8 @@ struct browse_opts {
 	struct error *(*annotate)(void *ctx, const struct browser_choice *choice);
 	/* Adds what the recording says of itself; NULL: there is none. */
 	struct error *(*header)(void *ctx, struct strbuf *out);
+	/* Adds what happened around a sample, to be shown; NULL: none are kept. */
+	struct error *(*sample)(void *ctx, const struct browser_sample *sample, struct strbuf *out);
 	void *ctx;
 };
 

@@ -34,6 +34,7 @@ struct report {
 	bool order_given, inverted, header, header_only, topology, dump, stats, tasks, mmaps,
 		threads, raw, stdio, tui;
 	struct read_counts counts;
+	uint64_t around; /* struct sample_context_opts */
 	int verbose;
 	struct log log;
 };
@@ -75,6 +76,7 @@ enum {
 	OPT_IGNORE_VMLINUX,
 	OPT_STDIO_COLOR,
 	OPT_RAW_TRACE,
+	OPT_SAMPLES,
 };
 
 static const struct argp_option options[] = {
@@ -121,6 +123,8 @@ static const struct argp_option options[] = {
 	{"ns", OPT_NS, NULL, 0, "Show times with nine digits", 0},
 	{"time-quantum", OPT_TIME_QUANTUM, "TIME", 0,
 	 "Round times down to a multiple of TIME, such as 10ms (100ms); s, ms, us or ns", 0},
+	{"samples", OPT_SAMPLES, "N", 0,
+	 "Keep N samples of each entry, whose context the menu of the interactive view shows", 0},
 	{"raw-trace", OPT_RAW_TRACE, NULL, 0,
 	 "Show fields of tracepoints as they are stored, by default each in a column", 0},
 	{"percent-limit", OPT_PERCENT_LIMIT, "PERCENT", 0, "Hide entries below PERCENT", 0},
@@ -366,6 +370,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case OPT_GROUP_SORT_IDX:
 		rp->sums.group_sort = (size_t)small_number(state, "--group-sort-idx", arg);
 		break;
+	case OPT_SAMPLES:
+		rp->sums.n_samples = (uint32_t)small_number(state, "--samples", arg);
+		break;
 	case OPT_SOCKET_FILTER:
 		rp->sums.socket = (int32_t)small_number(state, "--socket-filter", arg);
 		rp->sums.has_socket = true;
@@ -606,9 +613,14 @@ static struct error *browse_results(struct report *rp, const struct opened_recor
 				    struct summary *summary, struct annotator *annotator,
 				    struct tty *tty)
 {
+	const struct sample_context_opts context = {
+		.recording = &rp->recording,
+		.around = rp->around,
+	};
 	const struct report_browse_opts opts = {
 		.tty = tty,
 		.log = &rp->log,
+		.context = rp->sums.n_samples ? &context : NULL,
 		.recording = r,
 		.annotator = annotator,
 		.summary = summary,
@@ -652,6 +664,8 @@ static struct error *report_run(struct report *rp)
 	TRY(export_check(&rp->export));
 	if (wants_browser(rp))
 		TRY(report_browse_terminal(&tty));
+	if (tty && rp->sums.n_samples)
+		TRY(sample_context_configure(&rp->log, &rp->around));
 	rp->sums.keeps = rp->recording.interactive = rp->recording.code = tty;
 	rp->recording.lines |= rp->sums.keeps;
 	rp->recording.outputs[0] = rp->export.html;

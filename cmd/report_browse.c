@@ -103,6 +103,18 @@ static struct error *header(void *ctx, struct strbuf *out)
 	return strbuf_failed(out) ? error_nomem() : NULL;
 }
 
+static struct error *sample(void *ctx, const struct browser_sample *of, struct strbuf *out)
+{
+	const struct report_browse *rb = ctx;
+	const struct report_browse_opts *opts = rb->opts;
+	struct sample_context_opts context = *opts->context;
+	const size_t event = summary_event_of(opts->summary, of->event);
+
+	context.log = opts->log;
+	return sample_context_print(&context, of, session_event(opts->recording->session, event),
+				    out);
+}
+
 static struct error *run(struct report_browse *rb)
 {
 	_cleanup_(loop_freep) struct loop *loop = NULL; /* behind what it watches for */
@@ -117,6 +129,7 @@ static struct error *run(struct report_browse *rb)
 		.show = show,
 		.annotate = annotate,
 		.header = header,
+		.sample = sample,
 		.ctx = rb,
 	};
 	TRY(browse_new(&opts, &browse));

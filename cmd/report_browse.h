@@ -10,6 +10,7 @@
 #define PB_CMD_REPORT_BROWSE_H
 
 #include "browse/code.h"
+#include "cmd/sample_context.h"
 #include "cmd/tty.h"
 #include "perf/annotate/annotate.h"
 #include "perf/hist/summary.h"
@@ -26,6 +27,8 @@ struct report_browse_opts {
 	struct chain_opts *chain; /* of text; its min_percent is set */
 	const char *command;	  /* "report", for the help */
 	struct code_look look;	  /* how code is shown */
+	/* Of what happened around a sample, whose log is not used; NULL: no samples are kept. */
+	const struct sample_context_opts *context;
 	/* Of annotate: */
 	bool opens_code;    /* struct browser_opts.opens_code */
 	const char *symbol; /* show the code of this function; NULL: the table */

@@ -143,6 +143,12 @@ struct result_member {
 	struct result_totals all, shown;
 };
 
+/* One of the samples that a row is the sum of. */
+struct result_sample {
+	uint64_t time;
+	int32_t cpu, tid; /* -1: not recorded */
+};
+
 /* What a table of samples has besides its cells. */
 struct result_profile {
 	/* shown: without those that a filter left out; of a group these are the leader's */
@@ -168,6 +174,8 @@ struct result_profile {
 		/* Whose it is: of its first sample, where no key says it. NULL: not known. */
 		int32_t tid;
 		const char *comm, *module, *function;
+		const struct result_sample *samples; /* some of them, by time */
+		size_t n_samples;
 	} * rows; /* as many as the table's */
 };
 

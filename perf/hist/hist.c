@@ -107,6 +107,8 @@ void hist_free(struct hist *h)
 	result_mappings_deinit(&h->mappings);
 	vec_deinit(&h->stacks);
 	vec_deinit(&h->sorted);
+	u64map_deinit(&h->samples);
+	u64map_deinit(&h->entry_samples);
 	arena_deinit(&h->entry_arena);
 	arena_deinit(&h->arena);
 	hist_blocks_free(h->blocks);
@@ -930,6 +932,7 @@ struct error *hist_add(struct hist *h, const struct sample *sample,
 	TRY(hist_stack_make(h, sample, event, thread, leaf, context, &parts, &s));
 	s.filtered = filtered;
 	TRY(hist_stack_add(h, &s, parts.thread, &stack));
+	TRY(hist_stack_keep(h, stack, sample));
 	if (h->knows && !filtered && !h->is_unsure)
 		hist_known_keep(h, sample, thread, stack);
 	return NULL;

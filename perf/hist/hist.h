@@ -225,6 +225,7 @@ struct hist_spec {
 	bool live;
 	/* Of a live one: bytes for the samples, and again for their entries; 0: as many as come. */
 	size_t room;
+	uint32_t n_samples; /* how many samples of each entry are kept */
 	/* The text of a tracepoint's sample, for HIST_TRACE. */
 	struct error *(*trace)(void *ctx, const struct session_event *event,
 			       const struct sample *sample, struct strbuf *out);

@@ -88,7 +88,8 @@ static void make_branch(const struct hist_spec *spec, const struct branch *of,
 }
 
 /* *added: it is not one that is hidden because it has no symbol. */
-static struct error *add_branch(struct hist *h, const struct branch *of, struct hist_branch *branch,
+static struct error *add_branch(struct hist *h, const struct sample *sample,
+				const struct branch *of, struct hist_branch *branch,
 				struct stack_parts *parts, struct hist_stack *s, bool *added)
 {
 	struct hist_stack *stack;
@@ -105,6 +106,7 @@ static struct error *add_branch(struct hist *h, const struct branch *of, struct 
 	make_branch(h->spec, of, branch);
 	s->branch = branch;
 	TRY(hist_stack_add(h, s, parts->thread, &stack));
+	TRY(hist_stack_keep(h, stack, sample));
 	branch_stats_add(&h->branched.stats, of);
 	h->branched.branches_shown += !s->filtered;
 	*added = true;
@@ -149,7 +151,7 @@ struct error *hist_add_branches(struct hist *h, const struct sample *sample,
 					    block_cycles));
 		block_end = branch.from;
 		block_cycles = of.cycles;
-		TRY(add_branch(h, &of, &branch, &parts, &s, &any));
+		TRY(add_branch(h, sample, &of, &branch, &parts, &s, &any));
 	}
 	if (counts_blocks)
 		TRY(hist_blocks_add(h, &block_end, NULL, block_cycles));

@@ -365,6 +365,12 @@ static bool entry_add_chain(struct hist *h, struct sorted_entry *e, const struct
 			      s->depth - from, s->period, s->n);
 }
 
+static bool entry_add_samples(struct hist *h, const struct sorted_entry *e,
+			      const struct hist_stack *s)
+{
+	return hist_entry_keep(h, &e->he, u64map_get(&h->samples, (uintptr_t)s));
+}
+
 static bool differs(const char *wanted, const char *is)
 {
 	return wanted && (!is || strcmp(wanted, is) != 0);
@@ -433,7 +439,7 @@ static struct error *add_children(struct hist *h, struct hist_stack *s, uint64_t
 		e->last_stack = number;
 		sum_add(&e->he.acc, s->period);
 		sum_add(&e->he.acc_latency, s->latency);
-		if (!entry_add_chain(h, e, s, i))
+		if (!entry_add_chain(h, e, s, i) || !entry_add_samples(h, e, s))
 			return error_nomem();
 	}
 	return NULL;
@@ -474,7 +480,7 @@ static struct error *stack_finish(struct hist *h, struct hist_stack *s, uint64_t
 	stat_add(&e->he.stat, s);
 	sum_add(&e->he.acc, s->period);
 	sum_add(&e->he.acc_latency, s->latency);
-	if (!entry_add_chain(h, e, s, 0))
+	if (!entry_add_chain(h, e, s, 0) || !entry_add_samples(h, e, s))
 		return error_nomem();
 
 	h->totals.samples += s->n;
@@ -686,5 +692,6 @@ void hist_unfinish(struct hist *h)
 	h->sorted.n = 0;
 	h->totals = h->shown = (struct result_totals){0};
 	arena_deinit(&h->entry_arena);
+	u64map_deinit(&h->entry_samples);
 	hist_free(steal_ptr(h->shown_before));
 }

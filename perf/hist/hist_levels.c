@@ -119,6 +119,8 @@ static void stat_merge(struct hist_stat *stat, const struct hist_stat *other)
 static bool leaf_add_chain(struct hist *h, struct level_entry *leaf, const struct hist_entry *he)
 {
 	leaf->he.is_leaf = true;
+	if (!hist_entry_keep(h, &leaf->he, hist_entry_samples(h, he)))
+		return false;
 	if (!leaf->he.chain) {
 		leaf->he.chain = he->chain;
 		return true;

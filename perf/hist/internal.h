@@ -43,6 +43,7 @@ struct hist_stack {
 };
 
 struct results_maker;
+struct hist_samples;
 
 struct hist {
 	const struct hist_spec *spec;
@@ -58,6 +59,8 @@ struct hist {
 		uint64_t branches_shown; /* of those that are shown */
 		struct branch_stats stats;
 	} branched;
+	/* Of spec.n_samples: struct hist_samples of each struct hist_stack *, and hist_entry *. */
+	struct u64map samples, entry_samples;
 	uint64_t n_thinned;	   /* stacks that were left out, for which others stand */
 	struct hist *shown_before; /* what results may refer to; NULL: nothing but this one */
 	struct arena entry_arena;  /* of what hist_finish_group() makes */
@@ -156,6 +159,13 @@ void hist_blocks_free(struct hist_blocks *blocks);
 /* Adds to the stack that is equal, or a copy as a new one; its thread is then this one. */
 struct error *hist_stack_add(struct hist *h, const struct hist_stack *s,
 			     const struct thread *thread, struct hist_stack **out);
+/* With spec.n_samples: one of those that the stack is the sum of. */
+struct error *hist_stack_keep(struct hist *h, const struct hist_stack *s,
+			      const struct sample *sample);
+/* What was kept of a stack, or of an entry, counts for this entry, too; false: no memory. */
+bool hist_entry_keep(struct hist *h, const struct hist_entry *he, const struct hist_samples *from);
+/* NULL: none were kept. */
+const struct hist_samples *hist_entry_samples(const struct hist *h, const struct hist_entry *he);
 /* Further samples that are equal. */
 static inline void hist_stack_count(struct hist_stack *s, uint64_t period, uint64_t latency,
 				    uint64_t n)

@@ -10,6 +10,7 @@
 
 #include "lib/base/sum.h"
 #include "lib/base/vec.h"
+#include "perf/hist/hist_samples.h"
 #include "perf/hist/internal.h"
 
 #define ADDRESS_DIGITS 16
@@ -547,6 +548,11 @@ static void row_add(struct results_maker *m, const struct hist_entry *he, struct
 
 		cells[c] = results_cell(m, c, he);
 		m->columns[c].width = max_of(m->columns[c].width, (unsigned)width);
+	}
+	const struct hist_samples *samples = hist_entry_samples(m->h, he);
+	if (samples) {
+		sum->samples = hist_samples_sorted(samples, m->arena, &sum->n_samples);
+		m->failed |= !sum->samples;
 	}
 	sum->period = m->spec->children ? he->acc : he->stat.period;
 	sum->tree = he->chain;

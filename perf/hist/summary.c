@@ -188,6 +188,7 @@ static struct error *setup_spec(struct summary *s)
 		spec->room = max_of(LIVE_ROOM / max_of(n, (size_t)1), LEAST_ROOM);
 	spec->max_stack = opts->max_stack ? min_of(opts->max_stack, 1024u) : 127;
 	spec->nanoseconds = opts->nanoseconds;
+	spec->n_samples = opts->keeps ? opts->n_samples : 0;
 	if (opts->time_quantum)
 		spec->time_quantum = opts->time_quantum;
 	spec->trace = keys.raw_trace ? trace_keys_raw_text : trace_keys_text;
@@ -230,8 +231,8 @@ static void setup_elide(struct summary *s)
 /* At what a sample is of, one by one. */
 static bool opts_look(const struct summary_opts *opts)
 {
-	return opts->live || opts->each || opts->hide_unresolved || opts->has_socket ||
-	       !filter_selects_all(opts->recording->filter);
+	return opts->live || opts->each || opts->n_samples || opts->hide_unresolved ||
+	       opts->has_socket || !filter_selects_all(opts->recording->filter);
 }
 
 struct error *summary_new(const struct summary_opts *opts, struct summary **out)

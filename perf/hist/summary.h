@@ -40,6 +40,7 @@ struct summary_opts {
 	unsigned max_stack;	    /* 0: 127 */
 	uint64_t time_quantum;	    /* ns; 0: 100 ms */
 	bool nanoseconds;	    /* hist_spec.nanoseconds */
+	uint32_t n_samples;	    /* hist_spec.n_samples; with keeps */
 	struct read_counts *counts; /* READ records are added; NULL: they are left out */
 	bool keeps;		    /* summary_show() will be called */
 	bool parallelism;	    /* the filter is by it: an error where it is not known */

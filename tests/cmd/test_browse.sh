@@ -183,6 +183,67 @@ test_options_of_code() {
 	quit
 }
 
+# Single samples of a row, and what happened around them.
+test_samples() {
+	record -c 1 -e page-faults:u -e syscalls:sys_enter_getpid
+	open_terminal 120 30
+	start -i d --no-children -s sym
+	wait_for screen_has "Events"
+	t send-keys Enter
+	wait_for screen_has "of event 'page-faults:u'"
+	t send-keys m
+	wait_for screen_has "Sort by..."
+	! screen_has "individual samples" || fail "samples that were not kept"
+	t send-keys q
+	quit
+	start -i d --no-children -s sym --samples 4
+	wait_for screen_has "Events"
+	t send-keys Enter
+	wait_for screen_has "of event 'page-faults:u'"
+	t send-keys / p b t _ t o u Enter
+	wait_for chosen_is 1/1
+	t send-keys m
+	wait_for screen_has "Show context for individual samples with source"
+	t send-keys End Up Up Up Up Up Enter
+	wait_for screen_has ": CPU "
+	t capture-pane -p | grep -oE '[0-9]+\.[0-9]{9}: CPU [0-9]+ tid [0-9]+' >samples
+	assert_equal "$(wc -l <samples)" 4
+	sort -c samples || fail "not by time"
+	# they are samples of this row
+	"$PERF_BPF" script -i d --ns -F tid,cpu,time,event,ip,sym -G |
+		sed -nE 's/^ *([0-9]+) \[0*([0-9]+)\] +([0-9.]+): +page-faults:u: +[0-9a-f]+ pbt_touch$/\3: CPU \2 tid \1/p' |
+		grep -cxFf samples >found
+	assert_equal "$(cat found)" 4
+	time=$(sed -n '2s/:.*//p' samples)
+	t send-keys Down Enter
+	wait_for cursor_is_on "$time:"
+	t send-keys Home
+	wait_for screen_has "page-faults:u:"
+	t send-keys q
+	wait_for chosen_is 1/1
+	# with the source
+	t send-keys m End Up Up Up Enter
+	wait_for screen_has ": CPU "
+	t send-keys Enter
+	wait_for screen_has "work.c:8"
+	t send-keys / P B T _ L I N E Enter
+	wait_for screen_has "PBT_LINE"
+	t send-keys q
+	wait_for chosen_is 1/1
+	quit
+	# a caller has those of what it called
+	start -i d -s sym --samples 4
+	wait_for screen_has "Events"
+	t send-keys Enter
+	wait_for screen_has "of event 'page-faults:u'"
+	t send-keys / m a i n Enter
+	wait_for screen_has "Filter: main"
+	t send-keys m
+	wait_for screen_has "Show context for individual samples"
+	t send-keys q
+	quit
+}
+
 # Jumps and calls of the code are followed, and left again.
 test_jumps_and_calls() {
 	record -c 1 -e page-faults:u -e syscalls:sys_enter_getpid

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "perf/hist/diff.h"
+#include "perf/hist/hist_samples.h"
 #include "perf/hist/internal.h"
 #include "show/perf_text.h"
 #include "show/table.h"
@@ -926,6 +927,40 @@ static void test_tree(void **state)
 	strbuf_deinit(&sb);
 }
 
+/* As many as are wanted, of all of the time, each of those that there were at most once. */
+static void test_samples_that_are_kept(void **state)
+{
+	struct arena arena = {0};
+	size_t in_first_half = 0, n = 0;
+
+	for (uint64_t run = 0; run < 50; run++) {
+		struct hist_samples *kept = NULL, *merged = NULL;
+
+		for (uint64_t i = 0; i < 1000; i++) {
+			const struct result_sample s = {run * 1000 + i, 1, (int32_t)i};
+
+			assert_true(hist_samples_add(&kept, &arena, 10, &s, 1));
+			assert_int_equal(kept->n, i < 10 ? i + 1 : 10);
+		}
+		assert_int_equal(kept->seen, 1000);
+		const struct result_sample *v = hist_samples_sorted(kept, &arena, &n);
+		assert_int_equal(n, 10);
+		for (size_t i = 0; i < n; i++) {
+			assert_int_equal(v[i].time, run * 1000 + (uint64_t)v[i].tid);
+			assert_true(!i || v[i - 1].time < v[i].time);
+			in_first_half += v[i].tid < 500;
+		}
+		assert_true(hist_samples_merge(&merged, &arena, 10, NULL));
+		assert_null(merged);
+		assert_true(hist_samples_merge(&merged, &arena, 4, kept));
+		assert_int_equal(merged->n, 4);
+		assert_int_equal(merged->seen, 1000);
+	}
+	/* of 500; what is kept depends on the times alone */
+	assert_in_range(in_first_half, 200, 300);
+	arena_deinit(&arena);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -949,6 +984,7 @@ int main(void)
 		cmocka_unit_test(test_rbtree),
 		cmocka_unit_test(test_table),
 		cmocka_unit_test(test_tree),
+		cmocka_unit_test(test_samples_that_are_kept),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
