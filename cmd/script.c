@@ -55,6 +55,7 @@ enum {
 	OPT_NO_INLINE,
 	OPT_FULL_SOURCE_PATH,
 	OPT_MAX_BLOCKS,
+	OPT_ADDR_RANGE,
 	OPT_PER_EVENT_DUMP,
 	OPT_FIREFOX,
 	OPT_PERFETTO,
@@ -91,6 +92,8 @@ static const struct argp_option options[] = {
 	 "Print whole paths of source files with field srcline", 0},
 	{"max-blocks", OPT_MAX_BLOCKS, "N", 0,
 	 "Print the instructions of at most N blocks with field brstackinsn", 0},
+	{"addr-range", OPT_ADDR_RANGE, "BYTES", 0,
+	 "With an address in --symbols, select the samples in so many bytes from it on", 0},
 	{"dsos", OPT_DSOS, "DSO,...", 0, "Select samples in these binaries", 0},
 	{"header", OPT_HEADER, NULL, 0, "Print the recording's header first", 0},
 	{"header-only", OPT_HEADER_ONLY, NULL, 0, "Print only the recording's header", 0},
@@ -196,6 +199,11 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		if (!option_number(arg, INT_MAX, &number))
 			argp_error(state, "--max-blocks: '%s' is not a number", arg);
 		o->script.max_blocks = (unsigned)number;
+		return 0;
+	case OPT_ADDR_RANGE:
+		if (strchr(arg, 'x') || !option_number(arg, INT_MAX, &number) || !number)
+			argp_error(state, "--addr-range: '%s' is not a number of bytes", arg);
+		o->recording.filter.addr_range = (uint32_t)number;
 		return 0;
 	case 's':
 		err = script_python_path(arg, &o->python);

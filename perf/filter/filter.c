@@ -82,6 +82,7 @@ struct filter {
 	uint64_t *parallelism_bits; /* likewise */
 	struct names comms, dsos, symbols;
 	VEC(uint64_t) addresses; /* of symbols */
+	uint32_t addr_range;	 /* bytes from each of them on; 0: none */
 	struct filter_numbers pids, tids;
 	struct names cgroups, containers, pods;
 	struct u64map cgroup_ids; /* of cgroups that have a path: whether they are selected */
@@ -139,6 +140,10 @@ static struct error *take_options(struct filter *f, const struct filter_opts *op
 		TRY(names_parse("--symbols", opts->symbols, &f->symbols));
 		TRY(take_symbols(f));
 	}
+	if (opts->addr_range && !f->addresses.n)
+		return error_hint(error_usage("--addr-range needs an address in --symbols"),
+				  "write -S 0x4007a0 --addr-range 10");
+	f->addr_range = opts->addr_range;
 	if (opts->cgroups)
 		TRY(names_parse("--cgroup", opts->cgroups, &f->cgroups));
 	if (opts->containers)
@@ -720,6 +725,8 @@ static bool has_symbol(const struct filter *f, const struct location *leaf)
 		return true;
 	vec_for_each (address, &f->addresses) {
 		if (leaf->addr == *address)
+			return true;
+		if (leaf->map && leaf->addr >= *address && leaf->addr - *address < f->addr_range)
 			return true;
 		if (leaf->sym && location_unmap(leaf->map, leaf->sym->start) == *address)
 			return true;

@@ -35,6 +35,7 @@ struct filter_opts {
 	const char *tids;    /* likewise */
 	const char *dsos;    /* short names or paths: "libc.so.6,[kernel.kallsyms]" */
 	const char *symbols; /* names, or addresses with 0x: a symbol's start or the sample's own */
+	uint32_t addr_range; /* symbols' addresses are the first ones of so many bytes; 0: of one */
 	const char *time;    /* "12.5,13 14,", "10%/2", "10%-20%,30%-40%" */
 	const char *where;   /* see perf/filter/where.h */
 	const char *cgroups; /* paths, "/system.slice,/docker": these and what is below them */

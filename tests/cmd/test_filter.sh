@@ -164,6 +164,18 @@ test_symbols_and_dsos() {
 		same $opts
 		same_report $opts
 	done
+	# from an address on
+	local n before=0
+	for n in 1 16 4096 65536 8388608; do
+		same -S "$address" --addr-range $n
+		"$PERF_BPF" script -G -i "$FILES/a.data" -S "$address" --addr-range $n >out
+		[ "$(wc -l <out)" -ge $before ] || fail "--addr-range $n selects fewer"
+		before=$(wc -l <out)
+	done
+	same -S "nosuch,${address%???}000" --addr-range 4096
+	same -S "$sym,$address" --addr-range 8
+	"$PERF_BPF" script -G -i "$FILES/a.data" -S "$address" >out
+	[ $before -gt "$(wc -l <out)" ] || fail "--addr-range selects no more than the address"
 	same_report -d '[kernel.kallsyms]'
 	same_report --dsos bash,libc.so.6
 	# perf script has no --dsos: it selects what report counts
@@ -309,6 +321,14 @@ test_wrong_values_are_refused_alike() {
 	refused "--symbols: the list is empty" -S ''
 	refused "--symbols: '0xnothing' is not an address" -S 0xnothing
 	refused "--dsos: the list is empty" --dsos ''
+	for opts in "--addr-range 10" "-S main --addr-range 10"; do
+		expect_status 2 "$PERF_BPF" script -i "$FILES/a.data" $opts
+		assert_contains err "--addr-range needs an address in --symbols"
+	done
+	for n in 0 -1 x 0x1 4294967296; do
+		expect_status 2 "$PERF_BPF" script -i "$FILES/a.data" -S 0x1 --addr-range=$n
+		assert_contains err "--addr-range: '$n' is not a number of bytes"
+	done
 	refused "--cpu: '3-1' ends before it starts" --cpu 3-1
 	refused "--cpu: 'nine' is not a CPU" -C nine
 	refused "--cpu: '65536' is not a CPU" -C 65536
