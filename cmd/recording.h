@@ -24,7 +24,7 @@ struct recording_opts {
 	bool force;
 	const char *kallsyms, *vmlinux, *symfs;
 	bool ignore_vmlinux; /* of resolver_opts; set by the command */
-	bool no_demangle;
+	bool no_demangle, demangle_kernel;
 	bool parameters;	   /* of C++ functions are shown; set by the command */
 	unsigned max_stack;	   /* 0: not given */
 	bool lines, inlines;	   /* of resolver_opts; set by the command */

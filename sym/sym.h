@@ -49,6 +49,8 @@ const struct symbol *symtab_at(struct symtab *st, size_t i);
 char symtab_origin(const struct symtab *st);
 /* The file that an ELF table's symbols are of, below symfs; NULL: not known. */
 const char *symtab_file(const struct symtab *st);
+/* Names are demangled from now on, as with sym_opts.demangle: before any was handed out. */
+void symtab_demangle(struct symtab *st, bool parameters);
 /* Whether names are not demangled because there was no memory for it. */
 bool symtab_had_no_memory(const struct symtab *st);
 void symtab_free(struct symtab *st);

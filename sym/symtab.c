@@ -362,6 +362,17 @@ const char *symtab_file(const struct symtab *st)
 	return st->file;
 }
 
+void symtab_demangle(struct symtab *st, bool parameters)
+{
+	struct symbol *sym;
+
+	st->demangle = true;
+	st->parameters = parameters;
+	vec_for_each (sym, &st->syms)
+		if (name_may_be_mangled(sym->name))
+			sym->lazy |= LAZY_DEMANGLE;
+}
+
 bool symtab_had_no_memory(const struct symtab *st)
 {
 	return st->no_memory;

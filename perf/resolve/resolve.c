@@ -153,6 +153,11 @@ struct error *resolver_error(const struct resolver *r)
 	return r->no_memory ? error_nomem() : NULL;
 }
 
+static bool is_of_kernel(const struct dso *dso)
+{
+	return dso->kind == DSO_KERNEL || dso->kind == DSO_MODULE;
+}
+
 void resolver_open_lines(struct resolver *r, const struct dso *dso, const char *path,
 			 const char *symfs, struct dso_syms *ds)
 {
@@ -160,7 +165,7 @@ void resolver_open_lines(struct resolver *r, const struct dso *dso, const char *
 		.path = path,
 		.symbols = ds->st ? symtab_file(ds->st) : NULL,
 		.symfs = symfs,
-		.demangle = r->opts.demangle,
+		.demangle = is_of_kernel(dso) ? r->opts.demangle_kernel : r->opts.demangle,
 		.parameters = r->opts.parameters,
 		.log = r->opts.log,
 	};
@@ -524,6 +529,8 @@ static struct symtab *load_dso(struct resolver *r, struct dso *dso, const struct
 	case DSO_BPF:
 		break;
 	}
+	if (ds->st && r->opts.demangle_kernel && is_of_kernel(dso))
+		symtab_demangle(ds->st, r->opts.parameters);
 	return ds->st;
 }
 

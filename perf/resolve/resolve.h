@@ -23,9 +23,10 @@ struct resolver_opts {
 	bool ignore_vmlinux;  /* do not look for it */
 	const char *symfs;    /* NULL: "" */
 	const char *buildid_dir; /* perf's build-id cache as configured; NULL: it is not */
-	bool demangle;
-	bool parameters;  /* of demangled C++ functions are part of their names */
-	bool no_symbols;  /* maps and DSOs only: nothing is read, every sym stays NULL */
+	bool demangle;		 /* names of programs and libraries */
+	bool demangle_kernel;	 /* those of the kernel and its modules */
+	bool parameters;	 /* of demangled C++ functions are part of their names */
+	bool no_symbols;	 /* maps and DSOs only: nothing is read, every sym stays NULL */
 	bool lines;	  /* for resolve_line(), and the build-ids of programs and libraries */
 	bool inlines;	  /* for resolve_inlines() */
 	bool kernel_runs; /* the kernel is the running one, although no build id says so */

@@ -155,6 +155,7 @@ struct error *live_profile_new(const struct live_profile_opts *opts, struct loop
 		.vmlinux = opts->vmlinux,
 		.ignore_vmlinux = opts->ignore_vmlinux,
 		.demangle = !opts->no_demangle,
+		.demangle_kernel = opts->demangle_kernel,
 		.lines = opts->code.shown && !opts->code.no_source,
 		.kernel_runs = true,
 		.kernel_code = opts->kernel_code,

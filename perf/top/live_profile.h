@@ -28,7 +28,7 @@ struct live_profile_opts {
 	struct filter_opts filter;
 	const char *kallsyms, *vmlinux; /* of struct resolver_opts */
 	bool ignore_vmlinux;		/* likewise */
-	bool no_demangle;
+	bool no_demangle, demangle_kernel;
 	/* Of live_profile_code(), which is called only if it is shown. */
 	struct {
 		bool shown, no_source, raw, intel;

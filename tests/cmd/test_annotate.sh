@@ -387,6 +387,62 @@ test_kernel_code_of_its_image() {
 	! grep fake_function out || fail "the image of another kernel was used"
 }
 
+# Names of C++ and Rust in the kernel, of an image and of a list of symbols.
+test_demangle_kernel() {
+	[ "$(uname -m)" = x86_64 ] || skip "the code is for x86-64"
+	[ "$(id -u)" = 0 ] || skip "recording needs root"
+	enter
+	"$PERF_BPF" record -q -N -e cpu-clock:k -c 250000 -o data dd if=/dev/zero of=/dev/null count=200000 2>/dev/null
+	needs_disassembler data
+	text=$("$PERF_BPF" script -i data --show-mmap-events |
+		sed -nE 's/.* @ (0x)?([0-9a-f]+)\]: x \[kernel.kallsyms\]_text$/\2/p')
+	[ "${#text}" = 16 ] || skip "the address of the kernel is not visible here"
+	read -r samples ip < <("$PERF_BPF" script -i data -F ip,sym --dsos '[kernel.kallsyms]' 2>/dev/null |
+		awk '{ print $1 }' | sort | uniq -c | sort -rn) || skip "no sample is in the kernel"
+	cat >image.S <<-'END'
+			.text
+			.type _ZN3pbt4workEi,@function
+		_ZN3pbt4workEi:
+			.fill 32, 1, 0x90
+			.size _ZN3pbt4workEi,.-_ZN3pbt4workEi
+			.section .head.text,"ax"
+			.globl _text
+		_text:	nop
+	END
+	gcc -c -o image.o image.S
+	ld -o vmlinux -Ttext="0x$(printf %x $((0x$ip - 16)))" --section-start=.head.text="0x$text" \
+		-e _text --build-id=0x"$(kernel_build_id)" image.o
+	printf '%s T %s\n' "$text" _text "$(printf %x $((0x$ip - 16)))" _ZN3pbt4workEi \
+		"$(printf %x $((0x$ip + 16)))" _RNvCsd4dp2R6Vnbk_7mycrate4main >kallsyms
+	for names in "-k vmlinux" "--kallsyms kallsyms"; do
+		"$PERF_BPF" report -i data -s sym $names >out 2>err
+		assert_contains out "[k] _ZN3pbt4workEi"
+		"$PERF_BPF" report -i data -s sym $names --demangle-kernel >out 2>err
+		grep -qE "\[k\] pbt::work *$" out || fail "$names: $(cat out)"
+		"$PERF_BPF" script -i data -F ip,sym $names --demangle-kernel >out 2>err
+		assert_contains out "$ip pbt::work"
+		"$PERF_BPF" report -v -i data -s sym $names --demangle-kernel >out 2>err
+		assert_contains out "pbt::work(int)"
+		# the other option is for programs
+		"$PERF_BPF" report -i data -s sym $names --demangle >out 2>err
+		assert_contains out "[k] _ZN3pbt4workEi"
+		"$PERF_BPF" report -i data -s sym $names --no-demangle --demangle-kernel >out 2>err
+		assert_contains out "[k] pbt::work"
+	done
+	grep -q 'mycrate::main' <("$PERF_BPF" report -i data -s sym --kallsyms kallsyms --demangle-kernel 2>&1) ||
+		fail "no name of Rust"
+	"$PERF_BPF" annotate -i data -k vmlinux --demangle-kernel -n pbt::work >out 2>err || fail "$(cat err)"
+	assert_contains out "<pbt::work>:"
+	[ -n "$PERF" ] || return 0
+	for how in "" --demangle-kernel; do
+		"$PERF" report --stdio -i data -s sym -k vmlinux $how 2>/dev/null </dev/null |
+			grep -oE '\[k\] (_ZN)?3?pbt.*work[^ ]*' >theirs || :
+		"$PERF_BPF" report -i data -s sym -k vmlinux $how 2>/dev/null |
+			grep -oE '\[k\] (_ZN)?3?pbt.*work[^ ]*' >mine
+		diff theirs mine || fail "$how"
+	done
+}
+
 # A module is a file that was not linked, and may be packed.
 test_code_of_a_kernel_module() {
 	[ "$(uname -m)" = x86_64 ] || skip "the code is for x86-64"
