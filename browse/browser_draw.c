@@ -48,6 +48,8 @@ void browser_head(const struct browser *b, size_t room, struct strbuf *out)
 	strbuf_addf(out, " of event%s '", r->table.profile->is_leader ? "s" : "");
 	plain_adds(out, r->name);
 	strbuf_addch(out, '\'');
+	if (r->table.profile->ref_chains)
+		strbuf_adds(out, ", show reference callgraph");
 	if (view->tid)
 		strbuf_addf(out, ", Thread: %d", view->tid);
 	else

@@ -77,6 +77,7 @@ enum {
 	OPT_STDIO_COLOR,
 	OPT_RAW_TRACE,
 	OPT_SAMPLES,
+	OPT_REF_CALL_GRAPH,
 };
 
 static const struct argp_option options[] = {
@@ -100,6 +101,8 @@ static const struct argp_option options[] = {
 	 "Show inlined functions in call chains, by debug information (default)", 0},
 	{"no-inline", OPT_NO_INLINE, NULL, 0, "Do not show inlined functions", 0},
 	{"full-source-path", OPT_FULL_SOURCE_PATH, NULL, 0, "Print whole paths of source files", 0},
+	{"show-ref-call-graph", OPT_REF_CALL_GRAPH, NULL, 0,
+	 "Show events without call chains with those of other events of the same thread", 0},
 	{"inverted", 'G', NULL, 0, "Show call chains starting with the caller", 0},
 	{"show-nr-samples", 'n', NULL, 0, "Show the number of samples", 0},
 	{"show-total-period", OPT_SHOW_TOTAL_PERIOD, NULL, 0, "Show the sum of periods", 0},
@@ -218,6 +221,7 @@ static const struct option_member members[] = {
 	OPTION_SETS(OPT_PARALLELISM, struct report, recording.filter.parallelism),
 	OPTION_SETS(OPT_NS, struct report, sums.nanoseconds),
 	OPTION_CLEARS(OPT_SKIP_EMPTY, struct report, sums.show_empty),
+	OPTION_SETS(OPT_REF_CALL_GRAPH, struct report, sums.ref_chains),
 	OPTION_SETS(OPT_RAW_TRACE, struct report, sums.keys.raw_trace),
 	OPTION_SETS(OPT_STDIO, struct report, stdio),
 	OPTION_SETS(OPT_TUI, struct report, tui),

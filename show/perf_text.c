@@ -80,6 +80,8 @@ static void add_head(const struct table_printer *p, const struct result *r, stru
 		    profile->is_leader ? "s" : "", r->name);
 	if (p->opts->times)
 		strbuf_addf(out, " (time slices: %s)", p->opts->times);
+	if (profile->ref_chains)
+		strbuf_adds(out, ", show reference callgraph");
 	strbuf_addf(out, "\n# %s: %s%" PRIu64 "\n",
 		    profile->weights_by ? "Total weight " : "Event count (approx.)",
 		    totals.period == UINT64_MAX ? "at least " : "", totals.period);

@@ -156,6 +156,7 @@ struct result_profile {
 	const struct result_member *members; /* of the group, the leader first */
 	size_t n_members;		     /* 0: it is one event's */
 	bool is_leader;			     /* of a group, for perf's head */
+	bool ref_chains;		     /* call chains are of samples of other events */
 	/* The periods are weights of accesses to memory, with these keys; NULL: they are not. */
 	const char *weights_by;
 	bool relative;	      /* shares are of what is shown, else of all */

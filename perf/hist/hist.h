@@ -460,6 +460,7 @@ struct hist_results_opts {
 	/* The group, the leader first, if hist_finish_group() was given it; n_members: 0, none. */
 	const struct hist_member *members;
 	size_t n_members;
+	bool ref_chains;      /* its call chains are those of other events */
 	bool is_leader;	      /* of a group, even if it is alone here */
 	bool relative;	      /* shares are of what is shown */
 	double least_percent; /* rows below are not shown */

@@ -622,6 +622,7 @@ static void table_make(struct results_maker *m)
 		.members = members_make(m),
 		.n_members = m->opts->n_members,
 		.is_leader = m->opts->is_leader,
+		.ref_chains = m->opts->ref_chains,
 		.weights_by = m->spec->accesses ? order_text(m) : NULL,
 	};
 	m->table->profile = profile;

@@ -8,6 +8,7 @@
 
 #include "lib/base/clock.h"
 #include "lib/base/vec.h"
+#include "perf/hist/ref_chains.h"
 #include "perf/hist/sample_context.h"
 #include "perf/hist/trace_keys.h"
 
@@ -21,6 +22,7 @@ struct summary {
 	struct summary_opts opts;
 	struct sample_reader reader;
 	struct sample_context context;
+	struct ref_chains ref_chains;
 	bool no_latency;		   /* its columns are not shown by default */
 	uint64_t n_samples, n_alone;	   /* all, and those while one thread ran */
 	struct hist_spec spec, first_spec; /* as it is now; as the options say */
@@ -66,6 +68,8 @@ static struct error *check_chains(const struct summary *s, bool any)
 {
 	const char *what = s->opts.needs_chains ? "--call-graph" : NULL;
 
+	if (s->opts.ref_chains)
+		what = "--show-ref-call-graph";
 	if (s->opts.ignore_callees)
 		what = "--ignore-callees";
 	if (s->spec.has[HIST_PARENT])
@@ -231,8 +235,9 @@ static void setup_elide(struct summary *s)
 /* At what a sample is of, one by one. */
 static bool opts_look(const struct summary_opts *opts)
 {
-	return opts->live || opts->each || opts->n_samples || opts->hide_unresolved ||
-	       opts->has_socket || !filter_selects_all(opts->recording->filter);
+	return opts->live || opts->each || opts->n_samples || opts->ref_chains ||
+	       opts->hide_unresolved || opts->has_socket ||
+	       !filter_selects_all(opts->recording->filter);
 }
 
 struct error *summary_new(const struct summary_opts *opts, struct summary **out)
@@ -264,6 +269,7 @@ void summary_free(struct summary *s)
 	vec_deinit(&s->hists);
 	sample_reader_deinit(&s->reader);
 	sample_context_deinit(&s->context);
+	ref_chains_deinit(&s->ref_chains);
 	if (s->has_parent)
 		regfree(&s->parent);
 	if (s->has_ignore_callees)
@@ -337,6 +343,8 @@ static struct error *on_sample(struct session_tool *tool, struct session *sessio
 	TRY(hist_of(s, event, &h));
 	if (wants_chain && !s->counts_known)
 		sample = sample_reader_unwound(&s->reader, sample);
+	if (sample && s->opts.ref_chains)
+		sample = ref_chains_use(&s->ref_chains, event, sample);
 	if (!sample)
 		return error_nomem();
 	if (s->opts.each && verdict == FILTER_SHOW)
@@ -705,6 +713,7 @@ static struct error *add_result(struct summary *s, size_t first, size_t n, struc
 		return error_nomem();
 	opts.name = n > 1 ? strbuf_str(&name) : members[0].name;
 	opts.event = session_event(session, first);
+	opts.ref_chains = s->opts.ref_chains && !event_has_chains(opts.event);
 	opts.is_leader = is_leader(s, first, n);
 	opts.members = members;
 	opts.n_members = n > 1 ? n : 0;

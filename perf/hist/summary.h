@@ -27,6 +27,7 @@ struct summary_opts {
 	struct chain_opts chain;
 	bool needs_chains;	    /* -g was given: a recording without call chains is an error */
 	bool no_chains;		    /* they are not shown */
+	bool ref_chains;	    /* events without call chains have those of others */
 	const char *parent;	    /* the regular expression of the key "parent"; NULL: perf's */
 	const char *ignore_callees; /* a regular expression: hist_spec.ignore_callees; NULL: none */
 	const char *symbol_filter;  /* hist_spec.symbol_filter */

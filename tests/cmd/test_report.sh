@@ -397,6 +397,37 @@ test_raw_trace() {
 	"$PERF_BPF" report -i "$FILES/plain" --raw-trace </dev/null | diff mine - || fail "not the same"
 }
 
+# An event without call chains has those of the other, whose samples are beside its own.
+test_reference_call_graph() {
+	need_perf
+	"$PERF" record -q -N -o "$FILES/ref" -c 1 -e page-faults/call-graph=fp/ \
+		-e minor-faults/call-graph=no/ -- "$FILES/rbpf_work" x 2>record.err || fail "$(cat record.err)"
+	# perf shows no chains of functions that have samples of their own
+	same ref --show-ref-call-graph -g none
+	grep -q "event 'minor-faults/call-graph=no/', show reference callgraph$" mine || fail "$(cat mine)"
+	same ref --show-ref-call-graph -s comm,sym -g none
+	# both events have the same chains
+	for children in --children --no-children; do
+		"$PERF_BPF" report -i "$FILES/ref" $children -s sym --show-ref-call-graph >both
+		sed -n "/of event 'page-faults/,/^# Samples.*minor/p" both | grep -v '^#' | grep . >first
+		sed -n "/of event 'minor-faults/,\$p" both | grep -v '^#' | grep . >second
+		grep -q -- '--deeper' first || fail "$(cat both)"
+		diff first second || fail "$children: the chains are others"
+	done
+	"$PERF_BPF" report -i "$FILES/ref" --no-children -s sym >both
+	! sed -n "/of event 'minor-faults/,\$p" both | grep -- '--' || fail "there are chains"
+	# each thread has its own; a sample before the first chain has none
+	"$PERF" record -q -N -o "$FILES/refs" -c 1 -e page-faults/call-graph=fp/ \
+		-e minor-faults/call-graph=no/ -- "$FILES/rbpf_work" 2>record.err || fail "$(cat record.err)"
+	"$PERF_BPF" report -i "$FILES/refs" --no-children -s sym --show-ref-call-graph >both
+	sed -n "/of event 'page-faults/,/^# Samples.*minor/p" both | grep -v '^#' | grep -v '^$' >first.rows
+	sed -n "/of event 'minor-faults/,\$p" both | grep -v '^#' | grep -v '^$' | diff first.rows - ||
+		fail "the chains are those of other threads"
+	record flat -e cpu-clock -c 250000
+	expect_status 2 "$PERF_BPF" report -i "$FILES/flat" --show-ref-call-graph
+	assert_contains err "--show-ref-call-graph needs call chains"
+}
+
 test_filters_are_perfs() {
 	need_perf
 	record clock "${CLOCK[@]}"
