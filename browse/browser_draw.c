@@ -206,7 +206,7 @@ static struct wide_row draw_frame(struct browser *b, struct canvas *canvas, size
 		strbuf_reset(&text);
 	}
 	opts.with_module = b->shows_modules;
-	stack_frame_add(&opts, row->node->frames[row->frame], &text);
+	stack_node_frame_add(&opts, row->node, row->frame, &text);
 	canvas_add(canvas, y, x, canvas->columns, style, strbuf_str(&text));
 	return (struct wide_row){.fixed = x};
 }

@@ -78,6 +78,7 @@ enum {
 	OPT_RAW_TRACE,
 	OPT_SAMPLES,
 	OPT_REF_CALL_GRAPH,
+	OPT_BRANCH_HISTORY,
 };
 
 static const struct argp_option options[] = {
@@ -119,6 +120,8 @@ static const struct argp_option options[] = {
 	 0},
 	{"no-branch-stack", OPT_NO_BRANCH_STACK, NULL, 0,
 	 "Count samples, also if the recording has branch stacks", 0},
+	{"branch-history", OPT_BRANCH_HISTORY, NULL, 0,
+	 "Show the branches before each sample in its call chain (record -b -g)", 0},
 	{"mem-mode", OPT_MEM_MODE, NULL, 0,
 	 "Count accesses to memory by their weight, with keys of the data (record -d)", 0},
 	{"total-cycles", OPT_TOTAL_CYCLES, NULL, 0,
@@ -221,6 +224,7 @@ static const struct option_member members[] = {
 	OPTION_SETS(OPT_PARALLELISM, struct report, recording.filter.parallelism),
 	OPTION_SETS(OPT_NS, struct report, sums.nanoseconds),
 	OPTION_CLEARS(OPT_SKIP_EMPTY, struct report, sums.show_empty),
+	OPTION_SETS(OPT_BRANCH_HISTORY, struct report, sums.keys.branch_history),
 	OPTION_SETS(OPT_REF_CALL_GRAPH, struct report, sums.ref_chains),
 	OPTION_SETS(OPT_RAW_TRACE, struct report, sums.keys.raw_trace),
 	OPTION_SETS(OPT_STDIO, struct report, stdio),
@@ -318,6 +322,11 @@ static void check_options(struct argp_state *state, const struct report *rp)
 	if (rp->sums.keys.accesses && (rp->branches == BRANCHES || rp->sums.keys.blocks))
 		argp_error(state,
 			   "--mem-mode cannot be used with --branch-stack or --total-cycles");
+	if (rp->sums.keys.branch_history &&
+	    (rp->branches == BRANCHES || rp->sums.keys.blocks || rp->sums.keys.accesses ||
+	     rp->sums.keys.hierarchy || rp->sums.ignore_callees))
+		argp_error(state, "--branch-history cannot be used with --branch-stack, "
+				  "--total-cycles, --mem-mode, --hierarchy or --ignore-callees");
 	if (rp->sums.keys.hierarchy && rp->sums.keys.fields)
 		argp_error(state, "--hierarchy and --fields cannot be used together");
 	if (is_text(rp))
@@ -455,6 +464,12 @@ static void combine_options(struct report *rp)
 		rp->log.write = NULL;
 	if (rp->inverted || (keys->children && !rp->order_given))
 		sums->chain.caller = true;
+	if (keys->branch_history) {
+		sums->chain.order = STACK_BY_ADDRESS;
+		if (!keys->sort)
+			sums->keys.sort = "srcline,symbol,dso,callchain_branch_predicted,"
+					  "callchain_branch_abort,callchain_branch_cycles";
+	}
 	sums->long_dso = sums->table.origins = rp->text.verbose = rp->verbose > 0;
 	rp->recording.parameters = rp->verbose > 0;
 	sums->table.stacks = !is_text(rp) || rp->export.html || rp->export.pprof;
@@ -646,7 +661,7 @@ static bool counts_branches(const struct report *rp, const struct opened_recordi
 {
 	bool counts = data_has_feature(session_header(r->session), DATA_BRANCH_STACK);
 
-	if (rp->sums.keys.accesses)
+	if (rp->sums.keys.accesses || rp->sums.keys.branch_history)
 		return false;
 	if (rp->branches != BRANCHES_OF_RECORDING || rp->sums.keys.blocks)
 		return rp->branches == BRANCHES || rp->sums.keys.blocks;

@@ -81,13 +81,24 @@ void stack_frame_add(const struct stack_text_opts *opts, const struct result_fra
 	}
 }
 
-static const char *frame_line(struct stack_maker *m, const struct result_frame *f,
+void stack_node_frame_add(const struct stack_text_opts *opts, const struct stack_node *node,
+			  uint32_t i, struct strbuf *out)
+{
+	stack_frame_add(opts, node->frames[i], out);
+	if (node->branches)
+		branch_counts_text(&node->branches[i], out);
+}
+
+static const char *frame_line(struct stack_maker *m, const struct stack_node *node, uint32_t i,
 			      struct strbuf *scratch)
 {
-	if (m->opts->as_addresses && f->has_start && m->opts->chain->order == STACK_BY_FUNCTION &&
-	    !f->is_inlined && text_is_plain(f->name, strlen(f->name)))
+	const struct result_frame *f = node->frames[i];
+
+	if (!node->branches && m->opts->as_addresses && f->has_start &&
+	    m->opts->chain->order == STACK_BY_FUNCTION && !f->is_inlined &&
+	    text_is_plain(f->name, strlen(f->name)))
 		return f->name;
-	stack_frame_add(m->opts, f, scratch);
+	stack_node_frame_add(m->opts, node, i, scratch);
 	return keep(m, scratch);
 }
 
@@ -119,7 +130,7 @@ static void fill_node(struct stack_maker *m, const struct stack_node *from, uint
 		return;
 	}
 	for (size_t i = 0; i < from->n_frames; i++)
-		lines[i] = frame_line(m, from->frames[i], scratch);
+		lines[i] = frame_line(m, from, (uint32_t)i, scratch);
 	to->lines = lines;
 	to->n_lines = from->n_frames;
 	stack_value_add(m->opts, stack_node_total(from), stack_node_samples(from), total, scratch);

@@ -71,6 +71,10 @@ void stack_value_add(const struct stack_text_opts *opts, uint64_t count, uint64_
 void stack_frame_add(const struct stack_text_opts *opts, const struct result_frame *frame,
 		     struct strbuf *out);
 
+/* The i-th frame of a node, with what is known of its branches. */
+void stack_node_frame_add(const struct stack_text_opts *opts, const struct stack_node *node,
+			  uint32_t i, struct strbuf *out);
+
 void stack_text(const struct stack_tree *tree, const struct stack_text_opts *opts,
 		struct strbuf *out);
 

@@ -82,6 +82,7 @@ static struct stack_node *node_split(struct arena *arena, struct stack_node *nod
 	rest->self_samples = node->self_samples;
 	rest->below = node->below;
 	rest->below_samples = node->below_samples;
+	rest->branches = node->branches ? node->branches + at : NULL;
 
 	node->n_frames = (uint32_t)at;
 	node->children = (struct rb_tree){0};
@@ -93,9 +94,39 @@ static struct stack_node *node_split(struct arena *arena, struct stack_node *nod
 	return rest;
 }
 
+/* As in perf, what a frame was made with is not the end of a loop. */
+static bool keep_branches(struct stack_node *node, struct arena *arena,
+			  const struct branch_counts *branches)
+{
+	if (!branches)
+		return true;
+	node->branches = arena_alloc(arena, node->n_frames * sizeof(*branches));
+	if (!node->branches)
+		return false;
+	memcpy(node->branches, branches, node->n_frames * sizeof(*branches));
+	for (uint32_t i = 0; i < node->n_frames; i++)
+		node->branches[i].froms -= !!branches[i].froms;
+	return true;
+}
+
+static inline void add_branches(struct stack_node *node, size_t at,
+				const struct branch_counts *branches)
+{
+	if (branches && node->branches)
+		branch_counts_add(&node->branches[at], branches);
+}
+
 bool stack_tree_add(struct stack_tree *tree, struct arena *arena, enum stack_order order,
 		    const struct result_frame *const *frames, size_t n, uint64_t count,
 		    uint64_t samples)
+{
+	return stack_tree_add_branches(tree, arena, order, frames, NULL, n, count, samples);
+}
+
+bool stack_tree_add_branches(struct stack_tree *tree, struct arena *arena, enum stack_order order,
+			     const struct result_frame *const *frames,
+			     const struct branch_counts *branches, size_t n, uint64_t count,
+			     uint64_t samples)
 {
 	struct stack_node *at = &tree->root;
 	size_t pos = 0;
@@ -119,20 +150,20 @@ bool stack_tree_add(struct stack_tree *tree, struct arena *arena, enum stack_ord
 		at->below_samples += samples;
 		if (!child) {
 			child = node_new(arena, at, frames + pos, n - pos);
-			if (!child)
+			if (!child ||
+			    !keep_branches(child, arena, branches ? branches + pos : NULL))
 				return false;
 			child->self = count;
 			child->self_samples = samples;
 			rb_insert(&at->children, &child->in, parent, link);
 			return true;
 		}
-		size_t same = 1;
-		pos++;
-		while (same < child->n_frames && pos < n &&
-		       !frame_cmp(child->frames[same], frames[pos], order)) {
-			same++;
+		size_t same = 0;
+		do {
+			add_branches(child, same++, branches ? branches + pos : NULL);
 			pos++;
-		}
+		} while (same < child->n_frames && pos < n &&
+			 !frame_cmp(child->frames[same], frames[pos], order));
 		if (same < child->n_frames && !node_split(arena, child, same))
 			return false;
 		at = child;

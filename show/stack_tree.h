@@ -13,6 +13,7 @@
 
 #include "lib/base/arena.h"
 #include "lib/base/rbtree.h"
+#include "show/branch_counts.h"
 #include "show/result.h"
 
 /*
@@ -35,6 +36,7 @@ struct stack_node {
 	uint32_t n_frames;			  /* 0: the root */
 	uint64_t self, below;			  /* of the stacks that end here; that go on */
 	uint64_t self_samples, below_samples;
+	struct branch_counts *branches; /* of each frame; NULL: not of stacks with branches */
 };
 
 /* All zero is an empty one. */
@@ -51,7 +53,13 @@ bool stack_tree_add(struct stack_tree *tree, struct arena *arena, enum stack_ord
 		    const struct result_frame *const *frames, size_t n, uint64_t count,
 		    uint64_t samples);
 
-/* Adds the stacks of another tree of the same order, and of the same arena. */
+/* The same with what is known of the branches at each frame, which is copied; NULL: nothing. */
+bool stack_tree_add_branches(struct stack_tree *tree, struct arena *arena, enum stack_order order,
+			     const struct result_frame *const *frames,
+			     const struct branch_counts *branches, size_t n, uint64_t count,
+			     uint64_t samples);
+
+/* Adds the stacks of another tree of the same order, and of the same arena; without branches. */
 bool stack_tree_merge(struct stack_tree *tree, struct arena *arena, enum stack_order order,
 		      const struct stack_tree *other);
 

@@ -2,11 +2,8 @@
 /* The types, their names and their order are those of perf report. */
 #include "perf/hist/branch_stats.h"
 
+#include "lib/base/branch_types.h"
 #include "lib/base/util.h"
-
-/* enum of types of the kernel */
-#define BR_COND	      1
-#define BR_EXTEND_ABI 15
 
 #define PAGE	   4096
 #define LARGE_PAGE (2ull << 20)
@@ -15,11 +12,11 @@ void branch_stats_add(struct branch_stats *stats, const struct branch *b)
 {
 	if (!b->type || !b->from)
 		return;
-	if (b->type == BR_EXTEND_ABI)
+	if (b->type == BRANCH_TYPE_EXTEND_ABI)
 		stats->new_types[b->new_type % ARRAY_SIZE(stats->new_types)]++;
 	else
 		stats->types[b->type % ARRAY_SIZE(stats->types)]++;
-	if (b->type == BR_COND) {
+	if (b->type == BRANCH_TYPE_COND) {
 		stats->forward += b->to > b->from;
 		stats->backward += b->to <= b->from;
 	}
@@ -27,6 +24,23 @@ void branch_stats_add(struct branch_stats *stats, const struct branch *b)
 		stats->cross_2m++;
 	else if (b->from / PAGE != b->to / PAGE)
 		stats->cross_4k++;
+}
+
+uint64_t branch_types(const struct branch *b)
+{
+	uint64_t types = 0;
+
+	if (!b->type || !b->from)
+		return 0;
+	types |= b->type == BRANCH_TYPE_EXTEND_ABI ? BRANCH_OF_NEW(b->new_type % N_BRANCH_TYPES)
+						   : BRANCH_OF_TYPE(b->type % N_BRANCH_TYPES);
+	if (b->type == BRANCH_TYPE_COND)
+		types |= b->to > b->from ? BRANCH_FORWARD : BRANCH_BACKWARD;
+	if (b->from / LARGE_PAGE != b->to / LARGE_PAGE)
+		types |= BRANCH_TO_2M;
+	else if (b->from / PAGE != b->to / PAGE)
+		types |= BRANCH_TO_PAGE;
+	return types;
 }
 
 void branch_stats_sum(struct branch_stats *stats, const struct branch_stats *other)
@@ -61,7 +75,7 @@ void branch_stats_print(const struct branch_stats *stats, struct strbuf *out)
 	add_line(out, "COND_BWD", stats->backward, all);
 	add_line(out, "CROSS_4K", stats->cross_4k, all);
 	add_line(out, "CROSS_2M", stats->cross_2m, all);
-	for (b.type = 0; b.type < BR_EXTEND_ABI; b.type++)
+	for (b.type = 0; b.type < BRANCH_TYPE_EXTEND_ABI; b.type++)
 		add_line(out, branch_type(&b), stats->types[b.type], all);
 	for (; b.new_type < ARRAY_SIZE(stats->new_types); b.new_type++)
 		add_line(out, branch_type(&b), stats->new_types[b.new_type], all);

@@ -108,6 +108,7 @@ void hist_free(struct hist *h)
 	vec_deinit(&h->stacks);
 	vec_deinit(&h->sorted);
 	u64map_deinit(&h->samples);
+	u64map_deinit(&h->histories);
 	u64map_deinit(&h->entry_samples);
 	arena_deinit(&h->entry_arena);
 	arena_deinit(&h->arena);
@@ -415,21 +416,41 @@ static const struct cached_frame *frames_at(struct hist *h, const struct thread 
 	return c->frame ? c : NULL;
 }
 
+int hist_frames_add(struct hist *h, const struct thread *thread, uint8_t cpumode, uint64_t ip,
+		    size_t room, struct stack_parts *parts, size_t n)
+{
+	const struct cached_frame *c = frames_at(h, thread, cpumode, ip);
+
+	if (!c)
+		return -1;
+	if (!c->frame->sym && h->spec->hide_unresolved)
+		return (int)n;
+	/* Where there would be no room for the rest of the chain, they are left out. */
+	const size_t n_inlined =
+		c->inlined && n + c->inlined->n + room < HIST_MAX_STACK ? c->inlined->n : 0;
+	for (size_t k = 0; k < n_inlined; k++) {
+		parts->ips[n] = ip;
+		parts->frames[n++] = &c->inlined->v[k]->frame;
+	}
+	parts->ips[n] = ip;
+	parts->frames[n++] = &c->frame->frame;
+	return (int)n;
+}
+
 /*
  * The frames of up to max addresses, innermost first, and of what is inlined there; the number of
  * them, up to HIST_MAX_STACK, -1: no memory.
  */
 static int chain_resolve(struct hist *h, const struct sample *sample, const struct thread *thread,
-			 const struct result_frame *leaf, const struct result_frame **frames,
-			 uint64_t *ips, size_t max)
+			 const struct result_frame *leaf, struct stack_parts *parts, size_t max)
 {
 	uint8_t cpumode = PERF_RECORD_MISC_USER;
 	uint64_t first = 0;
 	size_t n = 0, left = max; /* of addresses */
 
 	if (max && sample_has_only_stack(sample)) {
-		frames[0] = leaf;
-		ips[0] = sample->ip;
+		parts->frames[0] = leaf;
+		parts->ips[0] = sample->ip;
 		return 1;
 	}
 	/* With the caller first, perf stops at the innermost frames that are too many. */
@@ -455,21 +476,11 @@ static int chain_resolve(struct hist *h, const struct sample *sample, const stru
 		}
 		if (i < first)
 			continue;
-		const struct cached_frame *c = frames_at(h, thread, cpumode, ip);
-		if (!c)
+		const int added = hist_frames_add(h, thread, cpumode, ip, left - 1, parts, n);
+		if (added < 0)
 			return -1;
-		if (!c->frame->sym && h->spec->hide_unresolved)
-			continue;
-		left--;
-		/* Where there would be no room for the rest of the chain, they are left out. */
-		const size_t n_inlined =
-			c->inlined && n + c->inlined->n + left < HIST_MAX_STACK ? c->inlined->n : 0;
-		for (size_t k = 0; k < n_inlined; k++) {
-			ips[n] = ip;
-			frames[n++] = &c->inlined->v[k]->frame;
-		}
-		ips[n] = ip;
-		frames[n++] = &c->frame->frame;
+		left -= (size_t)added > n;
+		n = (size_t)added;
 	}
 	return (int)n;
 }
@@ -834,7 +845,7 @@ static struct error *add_chain(struct hist *h, const struct sample *sample,
 	uint64_t *ips = parts->ips;
 	/* The limit counts for frames of the kernel and for those that are unwound. */
 	const size_t max = sample->is_unwound ? 2 * spec->max_stack : spec->max_stack;
-	int n = chain_resolve(h, sample, thread, &s->leaf->frame, frames, ips,
+	int n = chain_resolve(h, sample, thread, &s->leaf->frame, parts,
 			      min_of(max, (size_t)HIST_MAX_STACK));
 
 	if (n < 0)
@@ -916,6 +927,8 @@ struct error *hist_stack_make(struct hist *h, const struct sample *sample,
 		parts->values[i] = NULL;
 		TRY(value_of(h, &spec->dynamic[i], event, sample, &parts->values[i]));
 	}
+	if (spec->branch_history)
+		return hist_history_make(h, event, sample, thread, parts, s);
 	return hist_spec_wants_chain(spec) && (sample->chain.n || sample_has_only_stack(sample))
 		       ? add_chain(h, sample, thread, parts, s)
 		       : NULL;
@@ -933,6 +946,7 @@ struct error *hist_add(struct hist *h, const struct sample *sample,
 	s.filtered = filtered;
 	TRY(hist_stack_add(h, &s, parts.thread, &stack));
 	TRY(hist_stack_keep(h, stack, sample));
+	TRY(hist_history_add(h, stack));
 	if (h->knows && !filtered && !h->is_unsure)
 		hist_known_keep(h, sample, thread, stack);
 	return NULL;

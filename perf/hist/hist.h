@@ -47,6 +47,10 @@ enum hist_field {
 	HIST_PARENT,
 	HIST_CPU,
 	HIST_TRACE,
+	/* Of the branches in call chains. */
+	HIST_CHAIN_PREDICTED,
+	HIST_CHAIN_ABORT,
+	HIST_CHAIN_CYCLES,
 	HIST_IPC_NULL, /* what perf adds after "symbol": a column of dashes */
 	HIST_TIME,
 	HIST_CGROUP,
@@ -146,7 +150,8 @@ struct hist_spec_opts {
 	bool hierarchy; /* entries of the first key, below each those of the second, and so on */
 	bool branches;	/* hist_add_branches() will be called: more keys, other default ones */
 	bool blocks;	/* likewise, and hist_block_results() */
-	bool accesses;	/* more keys, other default ones; the periods are weights */
+	bool branch_history; /* more keys */
+	bool accesses;	     /* more keys, other default ones; the periods are weights */
 	/*
 	 * Whether some event has this field; NULL: none has any. each_field offers
 	 * the names of all fields, for hints; they live as long as field_ctx.
@@ -183,6 +188,7 @@ struct hist_spec {
 	bool hierarchy;
 	bool branches;	      /* of samples are counted, not samples; not of a live session */
 	bool blocks;	      /* that end with them are counted, too */
+	bool branch_history;  /* branches are frames of call chains; not of a live session */
 	bool accesses;	      /* to memory: a sample counts as much as its weight */
 	bool no_block_starts; /* not all branches were recorded */
 	/*

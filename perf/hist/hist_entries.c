@@ -360,9 +360,12 @@ static void stat_add(struct hist_stat *stat, const struct hist_stack *s)
 static bool entry_add_chain(struct hist *h, struct sorted_entry *e, const struct hist_stack *s,
 			    size_t from)
 {
+	const struct branch_counts *branches = u64map_get(&h->histories, (uintptr_t)s);
+
 	return !h->spec->use_chain || from == s->depth ||
-	       stack_tree_add(e->he.chain, &h->entry_arena, h->spec->chain.order, s->chain + from,
-			      s->depth - from, s->period, s->n);
+	       stack_tree_add_branches(e->he.chain, &h->entry_arena, h->spec->chain.order,
+				       s->chain + from, branches ? branches + from : NULL,
+				       s->depth - from, s->period, s->n);
 }
 
 static bool entry_add_samples(struct hist *h, const struct sorted_entry *e,

@@ -39,8 +39,8 @@ void hist_known_free(struct hist *h)
 bool hist_known_helps(const struct hist_spec *spec)
 {
 	return !spec->live && !spec->keeps && !spec->branches && !spec->accesses &&
-	       !spec->n_dynamic && !spec->has[HIST_CPU] && !spec->has[HIST_TIME] &&
-	       !hist_keyed_by_cgroup(spec) && !hist_has_numbers(spec);
+	       !spec->branch_history && !spec->n_dynamic && !spec->has[HIST_CPU] &&
+	       !spec->has[HIST_TIME] && !hist_keyed_by_cgroup(spec) && !hist_has_numbers(spec);
 }
 
 static bool key_of(const struct hist *h, const struct sample *sample, const struct thread *thread,

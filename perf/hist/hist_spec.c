@@ -67,6 +67,9 @@ static const struct {
 	{"ipc_lbr", HIST_IPC_LBR},
 	{"addr_from", HIST_ADDR_FROM},
 	{"addr_to", HIST_ADDR_TO},
+	{"callchain_branch_predicted", HIST_CHAIN_PREDICTED},
+	{"callchain_branch_abort", HIST_CHAIN_ABORT},
+	{"callchain_branch_cycles", HIST_CHAIN_CYCLES},
 	{"symbol_daddr", HIST_SYMBOL_DADDR},
 	{"dso_daddr", HIST_DSO_DADDR},
 	{"locked", HIST_LOCKED},
@@ -99,11 +102,17 @@ static bool is_of_branches(enum hist_field field)
 	return field >= HIST_DSO_FROM && field <= HIST_ADDR_TO;
 }
 
+static bool is_of_history(enum hist_field field)
+{
+	return field >= HIST_CHAIN_PREDICTED && field <= HIST_CHAIN_CYCLES;
+}
+
 /* A diff has no measures among its keys. */
 static bool is_offered(const struct hist_spec_opts *opts, size_t i)
 {
 	return (!opts->diff || keys[i].field >= HIST_N_MEASURES) &&
 	       (opts->branches || !is_of_branches(keys[i].field)) &&
+	       (opts->branch_history || !is_of_history(keys[i].field)) &&
 	       (opts->accesses || !hist_is_of_accesses(keys[i].field));
 }
 
@@ -440,6 +449,7 @@ struct error *hist_spec_init(struct hist_spec *spec, const struct hist_spec_opts
 	made.as_collected = opts.diff;
 	made.branches = opts.branches;
 	made.blocks = opts.blocks;
+	made.branch_history = opts.branch_history;
 	made.accesses = opts.accesses;
 	made.order = is_strict(opts.sort) ? opts.sort : default_order(&opts);
 	made.more_order = opts.sort && !is_strict(opts.sort) ? opts.sort + 1 : NULL;
@@ -517,6 +527,9 @@ const char *hist_field_title(const struct hist_spec *spec, enum hist_field field
 		[HIST_PARENT] = "Parent symbol",
 		[HIST_CPU] = "CPU",
 		[HIST_TRACE] = "Trace output",
+		[HIST_CHAIN_PREDICTED] = "Predicted",
+		[HIST_CHAIN_ABORT] = "Abort",
+		[HIST_CHAIN_CYCLES] = "Cycles",
 		[HIST_IPC_NULL] = "IPC   [IPC Coverage]",
 		[HIST_TIME] = "Time",
 		[HIST_CGROUP] = "Cgroup",

@@ -61,6 +61,9 @@ struct hist {
 	} branched;
 	/* Of spec.n_samples: struct hist_samples of each struct hist_stack *, and hist_entry *. */
 	struct u64map samples, entry_samples;
+	/* Of spec.branch_history: of each frame of the last sample; of all of a stack. */
+	struct branch_counts *history;
+	struct u64map histories;
 	uint64_t n_thinned;	   /* stacks that were left out, for which others stand */
 	struct hist *shown_before; /* what results may refer to; NULL: nothing but this one */
 	struct arena entry_arena;  /* of what hist_finish_group() makes */
@@ -133,6 +136,19 @@ struct error *hist_stack_make(struct hist *h, const struct sample *sample,
 			      const struct session_event *event, const struct thread *thread,
 			      const struct location *leaf, const struct hist_context *context,
 			      struct stack_parts *parts, struct hist_stack *s);
+/*
+ * Adds the frames of an address, innermost first, to n of parts; room: how many more addresses
+ * follow. How many there are then; -1: no memory.
+ */
+int hist_frames_add(struct hist *h, const struct thread *thread, uint8_t cpumode, uint64_t ip,
+		    size_t room, struct stack_parts *parts, size_t n);
+/* branch_history.c: the call chain of a sample with its branches; then, once its stack is known. */
+struct error *hist_history_make(struct hist *h, const struct session_event *event,
+				const struct sample *sample, const struct thread *thread,
+				struct stack_parts *parts, struct hist_stack *s);
+struct error *hist_history_add(struct hist *h, const struct hist_stack *s);
+/* All of the branches in an entry's call chains. */
+struct branch_counts hist_history_of(const struct hist_entry *he);
 /* The frame of a location without inlined functions; NULL: no memory. */
 const struct hist_frame *hist_frame_of(struct hist *h, const struct location *loc);
 /* Of the samples that had branches, in place of the branches. */

@@ -37,6 +37,9 @@ static enum column_style style_of(enum hist_field field)
 	case HIST_LOCAL_RETIRE_LAT:
 	case HIST_RETIRE_LAT:
 	case HIST_TRANSACTION:
+	case HIST_CHAIN_PREDICTED:
+	case HIST_CHAIN_ABORT:
+	case HIST_CHAIN_CYCLES:
 	case HIST_CODE_PAGE_SIZE:
 	case HIST_DSO:
 	case HIST_PARENT:
@@ -375,6 +378,21 @@ static struct result_cell transaction_cell(struct results_maker *m, uint64_t tra
 	return cell;
 }
 
+/* Of all branches in the call chains; each has two ends, as in perf. */
+static struct result_cell history_cell(struct results_maker *m, enum hist_field field,
+				       const struct hist_entry *he)
+{
+	const struct branch_counts sum = hist_history_of(he);
+	const double all = sum.branches ? (double)sum.branches : 1;
+
+	if (field == HIST_CHAIN_PREDICTED)
+		return cell_of_text(
+			results_format(m, "%.1f%%", (double)sum.predicted * 100.0 / all));
+	return number_cell(m, field == HIST_CHAIN_ABORT ? sum.aborts
+			      : sum.branches		? sum.cycles / sum.branches
+							: 0);
+}
+
 struct result_cell results_cell(struct results_maker *m, size_t column, const struct hist_entry *he)
 {
 	const enum hist_field field = m->fields[column];
@@ -425,6 +443,10 @@ struct result_cell results_cell(struct results_maker *m, size_t column, const st
 	case HIST_CYCLES:
 		return he->branch->cycles ? number_cell(m, he->branch->cycles)
 					  : (struct result_cell){.kind = CELL_EMPTY, .text = "-"};
+	case HIST_CHAIN_PREDICTED:
+	case HIST_CHAIN_ABORT:
+	case HIST_CHAIN_CYCLES:
+		return history_cell(m, field, he);
 	case HIST_PARENT:
 		return cell_of_text(he->parent ? he->parent->name : "[other]");
 	case HIST_CPU:

@@ -68,6 +68,8 @@ static struct error *check_chains(const struct summary *s, bool any)
 {
 	const char *what = s->opts.needs_chains ? "--call-graph" : NULL;
 
+	if (s->opts.keys.branch_history)
+		what = "--branch-history";
 	if (s->opts.ref_chains)
 		what = "--show-ref-call-graph";
 	if (s->opts.ignore_callees)
@@ -126,6 +128,13 @@ static struct error *check_latency(const struct summary *s, const struct hist_sp
 			  "record with --latency");
 }
 
+/* The branches of a call stack are the call chain already. */
+static bool has_history(const struct session_event *event)
+{
+	return event->attr.sample_type & PERF_SAMPLE_BRANCH_STACK &&
+	       !(event->attr.branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK);
+}
+
 /* Keys and columns, by the options and by what the recording has. */
 static struct error *setup_spec(struct summary *s)
 {
@@ -135,6 +144,7 @@ static struct error *setup_spec(struct summary *s)
 	const size_t n = session_n_events(opts->recording->session);
 	/* A pipe's events are not known yet: perf then expects chains, but no children. */
 	bool is_pipe = session_header(opts->recording->session)->pipe, any_chain = false;
+	bool any_branch = is_pipe;
 	bool all_branches = is_pipe;
 
 	for (size_t i = 0; i < n; i++)
@@ -156,6 +166,7 @@ static struct error *setup_spec(struct summary *s)
 
 		keys.tracepoints_only &= event->attr.type == PERF_TYPE_TRACEPOINT;
 		any_chain |= (event->attr.sample_type & PERF_SAMPLE_CALLCHAIN) != 0;
+		any_branch |= has_history(event);
 	}
 	TRY(hist_spec_init(spec, &keys));
 	if (opts->exclude_other && !spec->has[HIST_PARENT]) {
@@ -167,9 +178,10 @@ static struct error *setup_spec(struct summary *s)
 	}
 	if (!any_chain)
 		hist_spec_cancel_children(spec);
-	any_chain |= is_pipe;
+	any_chain |= is_pipe || (keys.branch_history && any_branch);
 	TRY(check_chains(s, any_chain));
 	spec->chain = opts->chain;
+	spec->branch_history &= any_branch;
 	spec->use_chain = any_chain && !opts->no_chains && !spec->branches;
 	/* Between two recorded branches may be others. */
 	for (size_t i = 0; i < n; i++)

@@ -6,6 +6,8 @@
  */
 #include "perf/print/sample_access.h"
 
+#include "lib/base/branch_types.h"
+
 #include <inttypes.h>
 #include <linux/perf_event.h>
 
@@ -40,17 +42,7 @@ struct branch sample_branch(const struct sample *sample, uint64_t i)
 
 const char *branch_type(const struct branch *b)
 {
-	static const char *const types[15] = {
-		"",	  "COND",      "UNCOND",   "IND",  "CALL", "IND_CALL", "RET",	"SYSCALL",
-		"SYSRET", "COND_CALL", "COND_RET", "ERET", "IRQ",  "SERROR",   "NO_TX",
-	};
-	static const char *const new_types[16] = {
-		"FAULT_ALGN", "FAULT_DATA", "FAULT_INST", "ARCH_1",
-		"ARCH_2",     "ARCH_3",	    "ARCH_4",	  "ARCH_5",
-	};
-	const char *name = b->type < ARRAY_SIZE(types) ? types[b->type] : new_types[b->new_type];
-
-	return name ? name : "";
+	return branch_type_name(b->type, b->new_type);
 }
 
 const char *branch_event(const struct branch *b)

@@ -264,6 +264,91 @@ test_report_of_branches() {
 	assert_contains err "use report --branch-stack"
 }
 
+# with_event SAMPLE_TYPE FILE: write with another event
+with_event() {
+	{
+		echo "event $1 0x8"
+		echo "comm $PID shop"
+		echo "map $PID 0x401000 0x1000 0x1000 $FILES/shop"
+		cat
+	} | "$WRITE" "$2"
+}
+
+# Branches as frames of call chains; perf 6.1 has no columns for them.
+test_branch_history() {
+	build_shop
+	write b.data <<-END
+		sample $PID 2000 0x401022 0x401014/0x401022/0x32 0x401004/0x40100d/0x31 0x40101d/0x401000/0x32 0x40102e/0x401015/1
+		sample $PID 3000 0x401033 0x401028/0x401033/2 0x401025/0x40101b/0x102
+		sample $PID 4000 0x40101b 0x40101d/0x40101b/0xd 0x40101d/0x401000/0x32
+		sample $PID 5000 0xffffffff81000010 0x40101d/0xffffffff81000000/2 0x401028/0x40101b/0x32
+		sample $PID 7000 0x401022 0x401014/0x401022/2 0x10/0x20/2 0x401014/0x401022/2
+		sample $PID 8000 0x1234
+	END
+	# the same branches again and again; the last repetition is cut off
+	local round="0x401014/0x401022/0x32 0x401004/0x40100d/0x42 0x40101d/0x401000/0x32"
+	write l.data <<-END
+		sample $PID 2000 0x401022 $round 0x401025/0x40101b/0x52 $round 0x401025/0x40101b/0x52 $round 0x40102e/0x401015/0x12
+		sample $PID 3000 0x401022 $round 0x401025/0x40101b/0x52 $round 0x401025/0x40101b/0x52 $round 0x40102e/0x401015/0x11
+		sample $PID 4000 0x401022 $round 0x401025/0x40101b/0x52 0x401014/0x401022/0x32 0x401004/0x40100d/0x42
+		sample $PID 5000 0x401022 0x401014/0x401022/0x32 0x401014/0x401022/0x32 0x401014/0x401022/0x32 0x40102e/0x401015/0x12
+	END
+	# with call chains, which the branches cover in part
+	with_event 0x9a7 c.data <<-END
+		sample $PID 2000 0x401010 chain=user,0x401010,0x401022,0x401033 0x401004/0x40100d/0x32 0x40101d/0x401000/0x32 0x40102e/0x401015/0x11
+		sample $PID 2500 0x401010 chain=user,0x401010,0x401022,0x401033 0x401004/0x40100d/0x32 0x40101d/0x401000/0x32 0x40102e/0x401015/0x12
+		sample $PID 3000 0x401020 chain=user,0x401020,0x401033,0x401033,0x401022,0x401033,0x401022 0x401025/0x40101b/0x52
+		sample $PID 4000 0xffffffff81000010 chain=kernel,0xffffffff81000010,user,0x401010,0x401022,0x401033 0x40100d/0xffffffff81000000/2
+		sample $PID 5000 0x401010 chain=user,0x401010,0x401022,0x401033
+		sample $PID 6000 0x401033 chain=user,0x401033 0x401028/0x401033/2
+	END
+	# types of branches, which change the page, too
+	write t.data <<-END
+		sample $PID 1 0x401022 0x401014/0x401022/0x100002 0x401022/0x40101b/0x100002 0x40101d/0x401000/0x400002
+		sample $PID 2 0x401022 0x401014/0x401022/0x100002 0x401022/0x40101b/0x100002 0x40101d/0x401000/0x600001 0x10/0x2020/0x500002
+	END
+	for data in b l c t; do
+		for order in "" --no-children -G "--no-children -g caller" "-g callee"; do
+			same_report $data.data --branch-history --no-inline -s srcline,symbol,dso $order
+		done
+	done
+	# as perf 7.2 has it
+	"$PERF_BPF" report --stdio -i l.data --branch-history --no-children | without_tips >got
+	sed 's/ *$//' >wanted <<-'END'
+		# To display the perf.data header info, please use --header/--header-only options.
+		# Total Lost Samples: 0
+		# Event count (approx.): 4
+		# Overhead  Source:Line  Symbol    Shared Object  Predicted  Abort  Cycles  IPC   [IPC Coverage]
+		# ........  ...........  ........  .............  .........  .....  ......  ....................
+		   100.00%  shop.s:19    [.] tree  shop           47.8%      0      1       -      -
+		            |
+		            ---tree shop.s:19
+	END
+	head -n 8 got | sed 's/ *$//' | diff wanted - >difference || fail "$(cat difference)"
+	assert_contains got "leaf shop.s:10 (cycles:3 iter:2 avg_cycles:15)"
+	"$PERF_BPF" report --stdio -i t.data --branch-history --no-children >got
+	assert_contains got "leaf shop.s:5 (CALL RET predicted:50.0%)"
+	"$PERF_BPF" report --stdio -i c.data --branch-history >got
+	assert_contains got "_start shop.s:28 (calltrace)"
+	# without branches it is -g address
+	{
+		echo 'event 0xa7 0'
+		echo "sample $PID 1 0x401022 chain=user,0x401022"
+	} | "$WRITE" n.data
+	"$PERF_BPF" report --stdio -i n.data --branch-history -s sym >got
+	"$PERF_BPF" report --stdio -i n.data -g address -s sym | diff - got || fail "not -g address"
+	{
+		echo 'event 0x7 0'
+		echo "sample $PID 1 0x401022"
+	} | "$WRITE" n.data
+	expect_status 2 "$PERF_BPF" report --stdio -i n.data --branch-history
+	assert_contains err "--branch-history needs call chains"
+	expect_status 2 "$PERF_BPF" report --stdio -i b.data --branch-history -b
+	assert_contains err "--branch-history cannot be used with --branch-stack"
+	expect_status 2 "$PERF_BPF" report --stdio -i b.data -s callchain_branch_cycles
+	assert_contains err "unknown sort key"
+}
+
 test_cycles_of_blocks() {
 	build_shop
 	# two blocks with one end, the longer of which counts; a block whose start is not known; the
