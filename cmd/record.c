@@ -72,6 +72,7 @@ enum {
 	OPT_NUM_THREAD_SYNTHESIZE,
 	OPT_SYNTH,
 	OPT_THREADS,
+	OPT_KCORE,
 	OPT_OFF_CPU,
 	OPT_OFF_CPU_THRESH,
 };
@@ -151,6 +152,8 @@ static const struct argp_option options[] = {
 	{"threads", OPT_THREADS, "SPEC", OPTION_ARG_OPTIONAL,
 	 "Write a directory with one file per ring, with one thread per cpu (default), core, "
 	 "package or numa node, or RINGS/RUNS:... (lists of CPUs)"},
+	{"kcore", OPT_KCORE, NULL, 0,
+	 "Write a directory that also has the kernel's symbols and code, for annotate"},
 	{"overwrite", OPT_OVERWRITE, NULL, 0,
 	 "Overwrite the oldest samples in the rings, and write the rings at the end or when "
 	 "--switch-output starts a new file"},
@@ -317,6 +320,7 @@ static void parse_switch(struct record_opts *o, const char *text)
 static const struct option_member members[] = {
 	OPTION_SETS(OPT_CLANG_OPT, struct record_args, clang_opt),
 	OPTION_SETS('a', struct record_args, opts.all_cpus),
+	OPTION_SETS(OPT_KCORE, struct record_args, opts.kcore),
 	OPTION_SETS('C', struct record_args, opts.cpus),
 	OPTION_SETS('p', struct record_args, opts.pids),
 	OPTION_SETS('t', struct record_args, opts.tids),
@@ -774,6 +778,11 @@ int cmd_record(int argc, char **argv)
 	o->say = args.quiet ? NULL : say;
 	if (o->switch_output.max_files && !o->switch_output.by)
 		return cmd_fail(error_usage("--switch-max-files needs --switch-output"));
+	if (o->kcore && (o->switch_output.by || args.timestamp_filename)) {
+		vec_deinit(&args.list);
+		return cmd_fail(error_usage("--kcore cannot be used with --switch-output or "
+					    "--timestamp-filename"));
+	}
 	if (o->threads && (o->switch_output.by || o->per_thread || args.timestamp_filename)) {
 		vec_deinit(&args.list);
 		return cmd_fail(error_usage("--threads cannot be used with --switch-output, "

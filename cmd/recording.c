@@ -11,6 +11,7 @@
 #include "cmd/kernel_code.h"
 #include "cmd/options.h"
 #include "cmd/privileges.h"
+#include "cmd/recorded_kernel.h"
 
 /* Above the keys of the commands' own options, which begin at 256. */
 enum {
@@ -185,6 +186,10 @@ struct error *recording_open(struct recording_opts *opts, const struct log *log,
 				"file with -i");
 	TRY(err);
 	TRY(filter_find_bounds(r->filter, r->session, r->path, &session_opts));
+	if (session_kcore_dir(r->session) && !opts->kallsyms && !opts->vmlinux && !opts->symfs) {
+		TRY(recorded_kernel_new(session_kcore_dir(r->session), &r->recorded_kernel));
+		recorded_kernel_use(r->recorded_kernel, &resolver_opts);
+	}
 	return resolver_new(r->session, &resolver_opts, &r->resolver);
 }
 
@@ -202,5 +207,6 @@ void recording_close(struct opened_recording *r)
 	filter_free(r->filter);
 	session_free(r->session);
 	kernel_code_free(r->kernel_code);
+	recorded_kernel_free(r->recorded_kernel);
 	*r = (struct opened_recording){0};
 }

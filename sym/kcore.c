@@ -15,6 +15,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "lib/base/vec.h"
@@ -29,6 +30,7 @@ struct range {
 struct kcore {
 	struct kcore_opts opts;
 	int fd;
+	Elf64_Ehdr head;
 	VEC(struct range) segments;
 	VEC(struct range) code;
 	bool code_tried;
@@ -57,6 +59,7 @@ static struct error *read_segments(struct kcore *k)
 	    memcmp(head.e_ident, ELFMAG, SELFMAG) || head.e_ident[EI_CLASS] != ELFCLASS64 ||
 	    head.e_phentsize != sizeof(segment) || head.e_phnum > MAX_SEGMENTS)
 		return error_new(EBADMSG, "not an image of a 64-bit kernel");
+	k->head = head;
 	for (unsigned i = 0; i < head.e_phnum; i++) {
 		const uint64_t at = head.e_phoff + i * sizeof(segment);
 
@@ -142,6 +145,16 @@ static struct error *find_modules(struct kcore *k)
 	return NULL;
 }
 
+static struct error *find_code(struct kcore *k)
+{
+	if (k->code_tried)
+		return NULL;
+	TRY(find_kernel(k));
+	TRY(find_modules(k));
+	k->code_tried = true;
+	return NULL;
+}
+
 static bool is_code(const struct kcore *k, uint64_t address, uint64_t size)
 {
 	const struct range *range;
@@ -166,11 +179,7 @@ struct error *kcore_read(struct kcore *k, uint64_t address, uint64_t size, struc
 {
 	if (size > KCORE_MAX_READ)
 		return error_new(EFBIG, "more than %" PRIu64 " MB of code", KCORE_MAX_READ >> 20);
-	if (!k->code_tried) {
-		TRY(find_kernel(k));
-		TRY(find_modules(k));
-		k->code_tried = true;
-	}
+	TRY(find_code(k));
 	if (!is_code(k, address, size))
 		return error_new(EPERM, "0x%" PRIx64 " is not code of the kernel", address);
 	const struct range *segment = find_segment(k, address, size);
@@ -188,4 +197,121 @@ struct error *kcore_read(struct kcore *k, uint64_t address, uint64_t size, struc
 		return error_new(ENODATA, "%s does not have 0x%" PRIx64, k->opts.kcore, address);
 	strbuf_add(out, bytes, (size_t)size);
 	return strbuf_failed(out) ? error_nomem() : NULL;
+}
+
+/* ---- a copy of the code ---- */
+
+#define PAGE 4096u
+
+typedef VEC(struct range) range_vec;
+
+/* The pages of code that the image has; those of one page are not copied twice. */
+static struct error *find_pages(const struct kcore *k, range_vec *out)
+{
+	const struct range *code;
+
+	vec_for_each (code, &k->code) {
+		const struct range *segment = find_segment(k, code->start, 1);
+
+		if (!segment)
+			continue;
+		struct range pages = {
+			.start = max_of(code->start & ~(uint64_t)(PAGE - 1), segment->start),
+			.end = min_of((code->end + PAGE - 1) & ~(uint64_t)(PAGE - 1), segment->end),
+		};
+		pages.offset = segment->offset + (pages.start - segment->start);
+		struct range *slot = vec_push(out);
+		if (!slot)
+			return error_nomem();
+		*slot = pages;
+	}
+	return NULL;
+}
+
+static struct error *write_all(int fd, const void *bytes, size_t n, uint64_t at)
+{
+	for (size_t done = 0; done < n;) {
+		const ssize_t put =
+			pwrite(fd, (const char *)bytes + done, n - done, (off_t)(at + done));
+
+		if (put < 0 && errno != EINTR)
+			return error_errno(errno, "cannot write the kernel's code");
+		done += put > 0 ? (size_t)put : 0;
+	}
+	return NULL;
+}
+
+static struct error *copy_range(const struct kcore *k, const struct range *from, int fd,
+				uint64_t at)
+{
+	enum { CHUNK = 1 << 20 };
+	_cleanup_free_ char *bytes = malloc(CHUNK);
+	const uint64_t size = from->end - from->start;
+
+	if (!bytes)
+		return error_nomem();
+	for (uint64_t done = 0; done < size;) {
+		const ssize_t got =
+			pread(k->fd, bytes, (size_t)min_of(size - done, (uint64_t)CHUNK),
+			      (off_t)(from->offset + done));
+
+		if (got <= 0)
+			return error_errno(got ? errno : ENODATA, "cannot read '%s'",
+					   k->opts.kcore);
+		TRY(write_all(fd, bytes, (size_t)got, at + done));
+		done += (uint64_t)got;
+	}
+	return NULL;
+}
+
+static struct error *copy_pages(const struct kcore *k, const range_vec *pages, int fd)
+{
+	const Elf64_Half n = (Elf64_Half)pages->n;
+	Elf64_Ehdr head = {
+		.e_type = ET_CORE,
+		.e_machine = k->head.e_machine,
+		.e_version = EV_CURRENT,
+		.e_phoff = sizeof(head),
+		.e_flags = k->head.e_flags,
+		.e_ehsize = sizeof(head),
+		.e_phentsize = sizeof(Elf64_Phdr),
+		.e_phnum = n,
+	};
+	uint64_t at = sizeof(head) + n * sizeof(Elf64_Phdr);
+
+	memcpy(head.e_ident, k->head.e_ident, sizeof(head.e_ident));
+	TRY(write_all(fd, &head, sizeof(head), 0));
+	for (Elf64_Half i = 0; i < n; i++) {
+		const struct range *from = &pages->v[i];
+		const uint64_t size = from->end - from->start;
+
+		at = (at + PAGE - 1) & ~(uint64_t)(PAGE - 1);
+		const Elf64_Phdr segment = {
+			.p_type = PT_LOAD,
+			.p_flags = PF_R | PF_W | PF_X,
+			.p_offset = at,
+			.p_vaddr = from->start,
+			.p_filesz = size,
+			.p_memsz = size,
+			.p_align = PAGE,
+		};
+		TRY(write_all(fd, &segment, sizeof(segment), sizeof(head) + i * sizeof(segment)));
+		TRY(copy_range(k, from, fd, at));
+		at += size;
+	}
+	return NULL;
+}
+
+struct error *kcore_copy(struct kcore *k, int fd)
+{
+	range_vec pages = {0};
+
+	TRY(find_code(k));
+	struct error *err = find_pages(k, &pages);
+	if (!err && pages.n > MAX_SEGMENTS)
+		err = error_new(EFBIG, "the kernel has more than %d modules", MAX_SEGMENTS);
+	if (!err)
+		err = copy_pages(k, &pages, fd);
+	vec_deinit(&pages);
+	return err;
 }

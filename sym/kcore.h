@@ -33,4 +33,10 @@ int kcore_fd(const struct kcore *k);
  */
 struct error *kcore_read(struct kcore *k, uint64_t address, uint64_t size, struct strbuf *out);
 
+/*
+ * Writes an image to a file that is empty: the code, and nothing else. Segments are whole pages, as
+ * far as they are there.
+ */
+struct error *kcore_copy(struct kcore *k, int fd);
+
 #endif

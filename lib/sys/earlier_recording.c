@@ -9,12 +9,20 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define KCORE_DIR "kcore_dir" /* of record --kcore */
+
 static bool is_of_recording(const char *name)
 {
 	const size_t n = strlen("data.");
 
-	return !strcmp(name, "data") || (!strncmp(name, "data.", n) && name[n] &&
-					 strspn(name + n, "0123456789") == strlen(name + n));
+	return !strcmp(name, "data") || !strcmp(name, KCORE_DIR) ||
+	       (!strncmp(name, "data.", n) && name[n] &&
+		strspn(name + n, "0123456789") == strlen(name + n));
+}
+
+static bool is_of_kcore_dir(const char *name)
+{
+	return !strcmp(name, "kcore") || !strcmp(name, "kallsyms") || !strcmp(name, "modules");
 }
 
 /* NULL: it is not a directory, or cannot be read: errno. */
@@ -28,20 +36,44 @@ static DIR *open_directory(int dir_fd, const char *name)
 	return dir;
 }
 
-static struct error *check(DIR *dir, const char *name)
+/* Whether there is nothing else in it. */
+static struct error *check_names(DIR *dir, const char *name, bool (*is_known)(const char *))
 {
 	const struct dirent *entry;
 
 	rewinddir(dir);
 	while ((entry = readdir(dir)))
 		if (strcmp(entry->d_name, ".") && strcmp(entry->d_name, "..") &&
-		    !is_of_recording(entry->d_name))
+		    !is_known(entry->d_name))
 			return error_hint(
 				error_new(ENOTEMPTY,
 					  "'%s' has other files than those of a recording", name),
 				"remove it");
 	rewinddir(dir);
 	return NULL;
+}
+
+static struct error *check(DIR *dir, const char *name)
+{
+	DIR *kcore_dir = open_directory(dirfd(dir), KCORE_DIR);
+	struct error *err = check_names(dir, name, is_of_recording);
+
+	if (kcore_dir) {
+		if (!err)
+			err = check_names(kcore_dir, name, is_of_kcore_dir);
+		closedir(kcore_dir);
+	}
+	return err;
+}
+
+static void remove_names(DIR *dir, bool (*is_known)(const char *))
+{
+	const struct dirent *entry;
+
+	rewinddir(dir);
+	while ((entry = readdir(dir)))
+		if (is_known(entry->d_name))
+			unlinkat(dirfd(dir), entry->d_name, 0);
 }
 
 /*
@@ -51,17 +83,22 @@ static struct error *check(DIR *dir, const char *name)
 static struct error *remove_old(int dir_fd, const char *name, bool by_dir)
 {
 	static const char cannot[] = "cannot remove the recording before the last one";
-	DIR *dir = open_directory(dir_fd, name);
-	const struct dirent *entry;
+	DIR *dir = open_directory(dir_fd, name), *kcore_dir;
 
 	if (!dir)
 		return by_dir && unlinkat(dir_fd, name, 0) && errno != ENOENT
 			       ? error_errno(errno, cannot)
 			       : NULL;
 	struct error *err = check(dir, name);
-	while (!err && (entry = readdir(dir)))
-		if (is_of_recording(entry->d_name))
-			unlinkat(dirfd(dir), entry->d_name, 0);
+	if (!err) {
+		kcore_dir = open_directory(dirfd(dir), KCORE_DIR);
+		if (kcore_dir) {
+			remove_names(kcore_dir, is_of_kcore_dir);
+			closedir(kcore_dir);
+			unlinkat(dirfd(dir), KCORE_DIR, AT_REMOVEDIR);
+		}
+		remove_names(dir, is_of_recording);
+	}
 	closedir(dir);
 	if (!err && unlinkat(dir_fd, name, AT_REMOVEDIR))
 		err = error_errno(errno, cannot);

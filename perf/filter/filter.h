@@ -53,13 +53,16 @@ struct filter_opts {
 
 /* A recording that was opened, and what selects its samples. */
 struct kernel_code;
+struct recorded_kernel;
 struct opened_recording {
 	const char *path; /* "-": standard input */
 	const struct log *log;
 	struct session *session;
 	struct filter *filter;
 	struct resolver *resolver;
-	struct kernel_code *kernel_code; /* of the command, which frees it; NULL: none */
+	/* Of the command, which frees them; NULL: none. */
+	struct kernel_code *kernel_code;
+	struct recorded_kernel *recorded_kernel;
 };
 
 /* Errors of usage name the option by its long form: "--cpu: ...". */

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * --threads: the recording is a directory (perf/session/input_dir.c). Its file data has the header
- * and what exists already, data.N the records of the N-th ring. All files are created before the
- * privileges are dropped, since no file can be created after that. A ring that comes later, of a
- * CPU that was offline, goes to data.
+ * --threads, --kcore: the recording is a directory (perf/session/input_dir.c). Its file data has
+ * the header and what exists already, data.N the records of the N-th ring. All files are created
+ * before the privileges are dropped, since no file can be created after that. A ring that comes
+ * later, of a CPU that was offline, goes to data.
  *
  * An earlier recording stays as PATH.old, as that of a single file does:
  * lib/sys/earlier_recording.h.
@@ -17,6 +17,7 @@
 #include "lib/sys/open_file.h"
 #include "lib/sys/earlier_recording.h"
 #include "perf/record/internal.h"
+#include "sym/kcore.h"
 
 #define DIR_VERSION 1
 
@@ -25,15 +26,21 @@ static struct error *cannot(const struct recording *rec, const char *what)
 	return error_at(error_errno(errno, "%s", what), "%s", rec->opts.output);
 }
 
+static const char *option(const struct recording *rec)
+{
+	return rec->opts.threads ? "--threads" : "--kcore";
+}
+
 static struct error *create(const struct recording *rec, int *dir)
 {
 	_cleanup_output_path_ struct output_path out = {.dir_fd = -1};
 
 	if (!strcmp(rec->opts.output, "-"))
-		return error_usage("--threads does not work with a pipe");
+		return error_usage("%s does not work with a pipe", option(rec));
 	TRY(output_find_dir(rec->opts.output, &out));
 	if (out.is_special)
-		return error_usage("--threads: '%s' is not a file or directory", rec->opts.output);
+		return error_usage("%s: '%s' is not a file or directory", option(rec),
+				   rec->opts.output);
 	TRY(error_at(earlier_recording_keep(&out), "%s", rec->opts.output));
 	if (mkdirat(out.dir_fd, out.name, 0700))
 		return cannot(rec, "cannot create the directory");
@@ -77,12 +84,19 @@ struct error *directory_begin(struct recording *rec)
 		.compressed2 = rec->opts.compressed2,
 		.mmap_len = rec->mmap_pages * sys_page_size(),
 	};
+	_cleanup_(kcore_freep) struct kcore *k = NULL;
 	_cleanup_close_ int dir = -1;
 
+	/* before an earlier recording is renamed */
+	if (rec->opts.kcore)
+		TRY(error_prefix(kcore_open(&(struct kcore_opts){0}, &k), "--kcore"));
 	TRY(create(rec, &dir));
 	TRY(create_file(rec, dir, "data", &opts, &rec->writer));
-	TRY(data_writer_feature(rec->writer, DATA_DIR_FORMAT, &version, sizeof(version)));
-	return create_parts(rec, dir, opts);
+	if (rec->opts.threads) {
+		TRY(data_writer_feature(rec->writer, DATA_DIR_FORMAT, &version, sizeof(version)));
+		TRY(create_parts(rec, dir, opts));
+	}
+	return rec->opts.kcore ? error_prefix(kernel_copy(k, dir), "--kcore") : NULL;
 }
 
 struct error *directory_end(struct recording *rec, bool failed)

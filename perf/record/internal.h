@@ -441,6 +441,9 @@ struct error *cpu_ring_drain(struct recording *rec, struct cpu_ring *ring, bool 
 
 /* directory.c: creates the directory; the recording's writer is that of its file data. */
 struct error *directory_begin(struct recording *rec);
+/* --kcore: into the directory of the recording. */
+struct kcore;
+struct error *kernel_copy(struct kcore *k, int recording_dir);
 /* Completes the files of the rings; failed: what is not whole in them is removed. */
 struct error *directory_end(struct recording *rec, bool failed);
 

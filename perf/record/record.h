@@ -140,6 +140,7 @@ struct record_opts {
 	 * directory, with a file for each ring, which several threads write; NULL: one file.
 	 */
 	const char *threads;
+	bool kcore;	/* output is a directory, which has the kernel's symbols and code, too */
 	bool overwrite; /* the rings keep the last samples, and are read at the end of a file */
 	bool tail_synthesize; /* what exists is recorded at the end of the file */
 	size_t mmap_pages;    /* 0: a good size within what may be locked */

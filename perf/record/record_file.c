@@ -217,7 +217,7 @@ static struct error *writer_begin(struct recording *rec)
 {
 	int none = -1;
 
-	TRY(rec->opts.threads ? directory_begin(rec) : writer_open(rec, &none));
+	TRY(rec->opts.threads || rec->opts.kcore ? directory_begin(rec) : writer_open(rec, &none));
 	return writer_start(rec);
 }
 

@@ -166,8 +166,9 @@ struct symtab *resolver_load_kernel(struct resolver *r, const struct map *map, s
 		if (k) {
 			ds->moved = kernel_delta(k, map);
 			err = kallsyms_symtab(k, NULL, ds->moved, &st);
-			ds->runs = !r->opts.kallsyms &&
-				   (r->opts.kernel_runs || host_has_build_id(map->dso));
+			ds->runs = r->opts.code_is_recorded ||
+				   (!r->opts.kallsyms &&
+				    (r->opts.kernel_runs || host_has_build_id(map->dso)));
 		}
 	}
 	if (err)
@@ -223,7 +224,8 @@ struct symtab *resolver_load_module(struct resolver *r, const struct map *map, s
 
 		if (k)
 			resolver_note(r, kallsyms_symtab(k, name, 0, &st));
-		ds->runs = st && running && (size || r->opts.kernel_runs) && !r->opts.kallsyms;
+		ds->runs = st && (r->opts.code_is_recorded ||
+				  (running && (size || r->opts.kernel_runs) && !r->opts.kallsyms));
 	}
 	if (!st && map->dso->path[0] == '/') {
 		struct sym_opts opts = {

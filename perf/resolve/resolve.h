@@ -27,9 +27,10 @@ struct resolver_opts {
 	bool demangle_kernel;	 /* those of the kernel and its modules */
 	bool parameters;	 /* of demangled C++ functions are part of their names */
 	bool no_symbols;	 /* maps and DSOs only: nothing is read, every sym stays NULL */
-	bool lines;	  /* for resolve_line(), and the build-ids of programs and libraries */
-	bool inlines;	  /* for resolve_inlines() */
-	bool kernel_runs; /* the kernel is the running one, although no build id says so */
+	bool lines;	       /* for resolve_line(), and the build-ids of programs and libraries */
+	bool inlines;	       /* for resolve_inlines() */
+	bool code_is_recorded; /* kernel_code is of the kernel that kallsyms is of */
+	bool kernel_runs;      /* the kernel is the running one, although no build id says so */
 	/* Appends code of the running kernel or of one of its modules; NULL: there is none. */
 	struct error *(*kernel_code)(void *ctx, uint64_t address, uint64_t size,
 				     struct strbuf *out);

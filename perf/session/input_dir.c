@@ -5,7 +5,8 @@
  *
  *	data	a perf.data file: the header, and what exists already
  *	data.N	with the feature DIR_FORMAT: the records of one ring, and nothing else. With -z,
- * each file is a zstd stream of its own. kcore_dir
+ * each file is a zstd stream of its own.
+ *	kcore_dir/kallsyms, kcore, modules	the kernel's symbols, and its code
  *
  * Of data.N nothing tells which ring it was, and there are no rounds: all of it waits until all
  * files were read. So a FINISHED_ROUND record in data means nothing either. Without DIR_FORMAT,
@@ -19,6 +20,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "lib/base/strbuf.h"
@@ -108,6 +110,25 @@ static struct error *map_parts(struct session *s, const char *dir, bool force)
 	return NULL;
 }
 
+/* With kallsyms; else there is nothing in it to use. */
+static struct error *find_kcore_dir(struct session *s, const char *path)
+{
+	_cleanup_free_ char *dir = text_format("%s/kcore_dir", path);
+	_cleanup_free_ char *file = text_format("%s/kcore_dir/kallsyms", path);
+	struct stat st;
+
+	if (!dir || !file)
+		return error_nomem();
+	if (!lstat(dir, &st) && S_ISDIR(st.st_mode) && !lstat(file, &st) && S_ISREG(st.st_mode))
+		s->input.kcore_dir = steal_ptr(dir);
+	return NULL;
+}
+
+const char *session_kcore_dir(const struct session *s)
+{
+	return s->input.kcore_dir;
+}
+
 struct error *input_open_dir(struct session *s, const char *path, bool force)
 {
 	_cleanup_free_ char *file = text_format("%s/data", path);
@@ -117,8 +138,10 @@ struct error *input_open_dir(struct session *s, const char *path, bool force)
 		return error_nomem();
 	struct error *err = open_file(file, &fd);
 	if (err)
-		return error_hint(err, "'%s' is not a recording of perf record --threads", path);
+		return error_hint(
+			err, "'%s' is not a recording of perf record --threads or --kcore", path);
 	TRY(input_open_fd(s, file, &fd, force));
+	TRY(find_kcore_dir(s, path));
 	if (!s->header.dir_version)
 		return NULL;
 	if (s->header.dir_version != DIR_VERSION)
@@ -139,4 +162,5 @@ void input_parts_deinit(struct session *s)
 		free(part->path);
 	}
 	vec_deinit(&s->input.parts);
+	free(s->input.kcore_dir);
 }

@@ -197,6 +197,7 @@ struct pieces {
 struct session_input {
 	const char *name;	      /* of the file that is read; NULL: the session's path */
 	VEC(struct input_part) parts; /* the lowest number first; none: there is one file */
+	char *kcore_dir;	      /* session_kcore_dir() */
 	int fd;			      /* of a pipe; -1 */
 	uint64_t skip;		      /* bytes of the pipe that are to be read past */
 	size_t wanted;		      /* of a record that is cut, with what is behind it; or 0 */

@@ -215,6 +215,9 @@ bool session_event_is_off_cpu(const struct session_event *event);
 
 /* The features of the header (hostname, cmdline, BPF_PROG_INFO, TRACING_DATA …). */
 const struct data_header *session_header(const struct session *s);
+/* The directory of the kernel's symbols and code in that of the recording (record --kcore); NULL:
+ * none. */
+const char *session_kcore_dir(const struct session *s);
 
 /*
  * What was lost, as the records say: the sums over LOST and LOST_SAMPLES, and

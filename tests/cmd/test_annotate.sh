@@ -443,6 +443,62 @@ test_demangle_kernel() {
 	done
 }
 
+# A recording as record --kcore makes it: its directory has the kernel's symbols and code.
+test_kernel_code_in_the_recording() {
+	[ "$(uname -m)" = x86_64 ] || skip "the code is for x86-64"
+	[ "$(id -u)" = 0 ] || skip "recording needs root"
+	enter
+	"$PERF_BPF" record -q -N -e cpu-clock:k -c 250000 -o data dd if=/dev/zero of=/dev/null count=200000 2>/dev/null
+	needs_disassembler data
+	read -r samples ip < <("$PERF_BPF" script -i data -F ip,sym --dsos '[kernel.kallsyms]' 2>/dev/null |
+		awk '{ print $1 }' | sort | uniq -c | sort -rn) || skip "no sample is in the kernel"
+	text=$("$PERF_BPF" script -i data --show-mmap-events |
+		sed -nE 's/.* @ (0x)?([0-9a-f]+)\]: x \[kernel.kallsyms\]_text$/\2/p')
+	[ "${#text}" = 16 ] || skip "the address of the kernel is not visible here"
+	mkdir -p dir/kcore_dir
+	cp data dir/data
+	at=$((0x$ip - 16))
+	printf '%s %s %s\n' "$text" T _text "$text" T _stext "$(printf %x $at)" T pbt_recorded \
+		"$(printf %x $((at + 32)))" T pbt_behind ffffffffffff0000 T _etext >dir/kcore_dir/kallsyms
+	: >dir/kcore_dir/modules
+	# one segment of 32 times nop
+	python3 - $at >dir/kcore_dir/kcore <<-'END'
+		import struct, sys
+		at = int(sys.argv[1]) & (1 << 64) - 1
+		sys.stdout.buffer.write(struct.pack("<16sHHIQQQIHHHHHH", b"\x7fELF\2\1\1", 4, 62, 1, 0, 64, 0, 0, 64,
+			56, 1, 0, 0, 0) + struct.pack("<IIQQQQQQ", 1, 5, 120, at, 0, 32, 32, 4096) + b"\x90" * 32)
+	END
+	"$PERF_BPF" annotate -i dir -n pbt_recorded >out 2>err || fail "$(cat err)"
+	counts out >got
+	assert_contains got "$ip $samples"
+	[ "$(grep -c 'nop$' out)" = 32 ] || fail "$(cat out)"
+	"$PERF_BPF" report -i dir -s sym >out 2>err
+	assert_contains out "[k] pbt_recorded"
+	if [ -n "$PERF" ]; then
+		"$PERF" report --stdio -i dir -s sym </dev/null 2>/dev/null >theirs
+		assert_contains theirs "[k] pbt_recorded"
+	fi
+	# what is given goes before it
+	"$PERF_BPF" report -i dir -s sym --kallsyms /proc/kallsyms >out 2>err
+	! grep pbt_recorded out || fail "--kallsyms is ignored"
+	# names alone; what could wait, or is elsewhere, is not opened
+	mv dir/kcore_dir/kcore .
+	"$PERF_BPF" report -i dir -s sym >out 2>err
+	assert_contains out "[k] pbt_recorded"
+	! "$PERF_BPF" annotate -i dir -n pbt_recorded >out 2>err || fail "code of the running kernel: $(cat out)"
+	mkfifo dir/kcore_dir/kcore
+	! timeout 20 "$PERF_BPF" report -i dir -s sym >out 2>err || fail "a FIFO is read"
+	assert_contains err "kcore_dir/kcore"
+	rm dir/kcore_dir/kcore
+	ln -s "$PWD/kcore" dir/kcore_dir/kcore
+	! "$PERF_BPF" report -i dir -s sym >out 2>err || fail "a link is followed"
+	echo "no image" >kcore
+	rm dir/kcore_dir/kcore
+	cp kcore dir/kcore_dir
+	! "$PERF_BPF" report -i dir -s sym >out 2>err || fail "not an image: $(cat out)"
+	assert_contains err "not an image of a 64-bit kernel"
+}
+
 # A module is a file that was not linked, and may be packed.
 test_code_of_a_kernel_module() {
 	[ "$(uname -m)" = x86_64 ] || skip "the code is for x86-64"

@@ -173,6 +173,41 @@ test_own_threads() {
 	record cpu -- sh -c 'exec timeout 60 sh see.sh "$PPID" "$@"' sh "${cpus[@]}"
 }
 
+# The kernel's symbols and code, where it has /proc/kcore; else nothing is changed.
+test_own_kcore() {
+	need
+	echo earlier >mine
+	if ! head -c 1 /proc/kcore >/dev/null 2>&1; then
+		expect_status 1 "$PERF_BPF" record -q --kcore -e cpu-clock:k -o mine true
+		assert_contains err "--kcore: cannot open '/proc/kcore'"
+		assert_equal "$(cat mine)" earlier
+		[ ! -e mine.old ] || fail "the earlier recording was renamed"
+	else
+		"$PERF_BPF" record -q --kcore -e cpu-clock:k -o mine dd if=/dev/zero of=/dev/null count=100000 2>err
+		assert_equal "$(cat mine.old)" earlier
+		assert_equal "$(stat -c %a mine/kcore_dir/kcore)" 400
+		cmp mine/kcore_dir/modules /proc/modules
+		"$PERF_BPF" annotate -i mine -n >out 2>err || skip "$(cat err)"
+		grep -q 'ffff' out || fail "$(head out)"
+	fi
+	expect_status 2 "$PERF_BPF" record -q --kcore --switch-output=1s -e cpu-clock -o new true
+	assert_contains err "--kcore cannot be used with --switch-output"
+}
+
+# The directory of a recording with the kernel is one of a recording, and nothing else is.
+test_own_of_earlier_with_kcore() {
+	need
+	mkdir -p mine/kcore_dir mine.old/kcore_dir
+	touch mine/data mine.old/data mine/kcore_dir/kcore mine.old/kcore_dir/{kcore,kallsyms,modules}
+	"$PERF_BPF" record -q --threads -e $EVENT -o mine ./pbt_numbers 100
+	[ -e mine.old/kcore_dir/kcore ] || fail "the earlier recording is not kept"
+	[ ! -e mine.old/kcore_dir/kallsyms ] || fail "the one before it is not removed"
+	touch mine.old/kcore_dir/other
+	expect_status 1 "$PERF_BPF" record -q --threads -e $EVENT -o mine ./pbt_numbers 100
+	assert_contains err "has other files than those of a recording"
+	[ -e mine.old/kcore_dir/other ] && [ -e mine.old/kcore_dir/kcore ] || fail "files are gone"
+}
+
 test_own_of_earlier() {
 	need
 	record cpu -- ./pbt_numbers 100

@@ -8,6 +8,7 @@
 
 #include <elf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -122,6 +123,43 @@ static void test_code_and_nothing_else(void **state)
 	teardown(&f);
 }
 
+/* The copy has the code, and not the memory. */
+static void test_copy(void **state)
+{
+	char path[32], bytes[16384];
+	struct files f;
+
+	setup(&f);
+	write_file(path, "", 0);
+	const int fd = open(path, O_RDWR | O_CLOEXEC);
+	assert_true(fd >= 0);
+	struct kcore *k = open_files(&f);
+	assert_null(kcore_copy(k, fd));
+	kcore_free(k);
+	const ssize_t n = pread(fd, bytes, sizeof(bytes), 0);
+	assert_in_range(n, 2 * 4096, sizeof(bytes) - 1);
+	assert_null(memmem(bytes, (size_t)n, "secret", 6));
+	unlink(f.kcore);
+	strcpy(f.kcore, path);
+	k = open_files(&f);
+	assert_code(k, TEXT + 4, "45678");
+	assert_code(k, MODULES + 2, "DULE");
+	assert_refused(k, MEMORY, 8, EPERM);
+	kcore_free(k);
+	/* what is listed is not there */
+	assert_int_equal(truncate(path, n - 8), 0);
+	const int other = open("/dev/null", O_RDWR | O_CLOEXEC);
+	k = open_files(&f);
+	struct error *err = kcore_copy(k, other);
+	assert_non_null(err);
+	assert_int_equal(err->code, ENODATA);
+	error_free(err);
+	kcore_free(k);
+	close(other);
+	close(fd);
+	teardown(&f);
+}
+
 static void test_images_that_are_damaged(void **state)
 {
 	struct kcore *k = NULL;
@@ -148,6 +186,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_code_and_nothing_else),
+		cmocka_unit_test(test_copy),
 		cmocka_unit_test(test_images_that_are_damaged),
 	};
 
