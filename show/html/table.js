@@ -2,6 +2,13 @@
 
 const PART = 200; /* rows at a time */
 
+/* 12.34, and of differences +12.34 and -12.34, but nothing before 0.00 */
+function twoDigits(value, signed) {
+	const text = Math.abs(value).toFixed(2);
+
+	return (Number(text) === 0 ? "" : value < 0 ? "-" : signed ? "+" : "") + text;
+}
+
 /*
  * columns: [{name, unit, key}]; rows: arrays of {value, text}, where text is
  * what people read. begin: the column that is sorted at first, or -1.
@@ -9,6 +16,8 @@ const PART = 200; /* rows at a time */
 function tableElement(columns, rows, begin, leftOut) {
 	const right = columns.map((_, c) => rows.length > 0 &&
 		rows.every((row) => row[c].value === null || (isNumber(row[c].value) && !row[c].text)));
+	/* of differences */
+	const signed = columns.map((_, c) => rows.some((row) => isNumber(row[c].value) && row[c].value < 0));
 	const counted = columns.findIndex((column, c) => !column.key && right[c]);
 	let most = 0, sorted = begin, falling = true, wanted = "", shown = PART;
 	const body = make("tbody"), said = make("span", { class: "said", role: "status" });
@@ -33,6 +42,8 @@ function tableElement(columns, rows, begin, leftOut) {
 			return cell.text;
 		if (cell.value === null || cell.value === undefined)
 			return "";
+		if (isNumber(cell.value) && columns[c].unit === "%")
+			return twoDigits(Number(cell.value), signed[c]);
 		return isNumber(cell.value) && !columns[c].key ? count(cell.value) : String(cell.value);
 	}
 

@@ -40,6 +40,12 @@ def main():
         assert red > blue + 80, got["grows"]
         red, _, blue = (int(v) for v in got["shrinks"]["color"][4:-1].split(","))
         assert blue > red + 80, got["shrinks"]
+        # percentages have two digits, and differences a sign
+        rows = b.run("""return Object.fromEntries([...document.querySelectorAll(".rows tbody tr")].map((tr) =>
+            [...tr.cells].map((cell) => cell.textContent)).map((row) => [row.at(-1), row.slice(0, 2)]))""")
+        assert rows["grows"] == ["10.00", "+30.00"], rows
+        assert rows["shrinks"] == ["30.00", "-10.00"], rows
+        assert rows["same"] == ["40.00", "0.00"], rows
         b.run(BUTTON)
         got = frames(b)
         widths = {n: round(f["width"], 2) for n, f in got.items() if n != "[unknown]"}

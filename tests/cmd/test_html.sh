@@ -31,7 +31,7 @@ compared() {
 test_compared_stacks() {
 	compared old.data 10 30 40 20
 	compared new.data 40 20 40 0
-	"$PERF_BPF" diff --html page.html old.data new.data >got
+	"$PERF_BPF" diff -s comm --html page.html old.data new.data >got
 	assert_contains got "Baseline"
 	python3 - <<-'END'
 		import json, re
@@ -48,7 +48,7 @@ test_compared_stacks() {
 		assert units["baseline"] == units["delta"] == "%", units
 	END
 	"$PERF_BPF" diff --json old.data new.data >without
-	"$PERF_BPF" diff --json --html page.html old.data new.data >with
+	"$PERF_BPF" diff --json --html other.html old.data new.data >with
 	cmp without with || fail "the table is another one with --html"
 	expect_status 1 "$PERF_BPF" diff --html no/such/folder/page.html old.data new.data
 	assert_contains err "cannot write 'no/such/folder/page.html': No such file or directory"
