@@ -60,10 +60,7 @@ static const struct argp_option options[] = {
 	{"comms", 'C', "COMM,...", 0, "Select samples of threads with these names", 0},
 	{"dsos", 'd', "DSO,...", 0, "Select samples in these binaries", 0},
 	{"cpu", OPT_CPU, "LIST", 0, "Select samples of these CPUs: 0,2-3", 0},
-	{"time", OPT_TIME, "SPANS", 0,
-	 "Select samples in these time ranges of each recording, as report does; A:B:... sets the "
-	 "ranges of the first, the second, ... recording",
-	 0},
+	{"time", OPT_TIME, "SPANS", OPTION_HIDDEN, NULL, 0}, /* the help of recording.c is below */
 	{"percentage", OPT_PERCENTAGE, "relative|absolute", 0,
 	 "Show percentages relative to the filtered samples, or of all samples (default absolute)",
 	 0},
@@ -175,7 +172,8 @@ static const struct argp argp = {
 	.children = children,
 	.args_doc = "[BASELINE RECORDING...]",
 	.doc = "Compare recordings with a baseline. Without names, perf.data.old is compared with "
-	       "perf.data; with one, perf.data.old with it.",
+	       "perf.data; with one, perf.data.old with it."
+	       "\v--time=A:B:... sets the time ranges of the first, the second, ... recording.",
 };
 
 /* The part of --time for one recording: "A:B" has one for each. */

@@ -51,8 +51,8 @@ static const struct command commands[] = {
 static void print_usage(FILE *to)
 {
 	fprintf(to, "Usage: perf-bpf [--version] [--help] [--errors=text|json] COMMAND [ARGS]\n\n");
-	fprintf(to, "Records, prints and summarizes events filtered by BPF programs, or shows the "
-		    "programs' maps.\n\n");
+	fprintf(to, "Records, prints and summarizes events filtered by BPF programs, or shows\n"
+		    "the programs' maps.\n\n");
 	fprintf(to, "Commands:\n");
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
 		fprintf(to, "  %-10s %s\n", commands[i].name, commands[i].summary);

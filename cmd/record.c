@@ -95,7 +95,7 @@ static const struct argp_option options[] = {
 	{"uid", 'u', "USER", 0,
 	 "Record the processes of these users, and their children: comma-separated"},
 	{"count", 'c', "N", 0, "Take a sample every N events"},
-	{"freq", 'F', "HZ", 0, "Take FREQ samples per second; 'max' uses the limit of the kernel"},
+	{"freq", 'F', "HZ", 0, "Take HZ samples per second; 'max' uses the limit of the kernel"},
 	{"strict-freq", OPT_STRICT_FREQ, NULL, 0,
 	 "Fail if the kernel does not allow the frequency of -F, instead of using its limit"},
 	{NULL, 'g', NULL, 0, "Record call chains"},
@@ -121,7 +121,8 @@ static const struct argp_option options[] = {
 	{"branch-any", 'b', NULL, 0,
 	 "Record the last branches with each sample (branch stack), if the PMU supports it"},
 	{"branch-filter", 'j', "NAME,...", 0,
-	 "As -b, of these: any, any_call, any_ret, ind_call, ind_jmp, cond, call, stack, u, k, "
+	 "As -b, but only of these types: any, any_call, any_ret, ind_call, ind_jmp, cond, call, "
+	 "stack, u, k, "
 	 "..."},
 	{"period", 'P', NULL, 0, "Record the period of each sample, also if it is fixed"},
 	{"sample-cpu", OPT_SAMPLE_CPU, NULL, 0, "Record the CPU of each sample, also without -a"},
@@ -168,9 +169,9 @@ static const struct argp_option options[] = {
 	{"delay", 'D', "MS", 0,
 	 "Start recording MS milliseconds after the workload starts; -1 starts with events "
 	 "disabled; START-END,... records only in these time ranges, in milliseconds"},
-	{"control", OPT_CONTROL, "fifo:PATH|fd:N", 0,
-	 "Read commands (enable, disable, evlist, ping, stop) from this FIFO or descriptor; "
-	 "ACK-PATH or ACK-N receives the answers"},
+	{"control", OPT_CONTROL, "fifo:PATH[,ACK]|fd:N[,ACK]", 0,
+	 "Read commands (enable, disable, evlist, ping, stop) from this FIFO or descriptor, and "
+	 "write the answers to ACK"},
 	{"per-thread", OPT_PER_THREAD, NULL, 0,
 	 "Use a ring for each thread instead of each CPU; new threads and children are not "
 	 "recorded"},
@@ -198,7 +199,7 @@ static const struct argp_option options[] = {
 	{"switch-max-files", OPT_SWITCH_MAX_FILES, "N", 0,
 	 "With --switch-output, keep only the last N files"},
 	{"compression-level", 'z', "LEVEL", OPTION_ARG_OPTIONAL,
-	 "Compress with zstd level N, 1 to 22 (default 1)"},
+	 "Compress with zstd level LEVEL, 1 to 22 (default 1)"},
 	{"no-buildid", 'B', NULL, 0, "Do not collect build ids"},
 	{"no-buildid-cache", 'N', NULL, 0,
 	 "Do not copy the files of samples to the build-id cache, ~/.debug"},

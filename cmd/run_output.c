@@ -34,7 +34,7 @@ enum {
 
 static const struct argp_option options[] = {
 	{"callee", OPT_CALLEE, NULL, 0, "Show stack trees starting with the innermost function"},
-	{"shades", OPT_SHADES, "HOW", 0, "Draw heat maps with MODE: chars, gray or color"},
+	{"shades", OPT_SHADES, "HOW", 0, "Draw heat maps in chars, gray or color"},
 	{"live", OPT_LIVE, NULL, 0, "Redraw the results in place, every second or --interval"},
 	{"openmetrics", OPT_OPENMETRICS, "ADDR:PORT", 0,
 	 "Also serve the maps to Prometheus at http://ADDR:PORT/metrics"},

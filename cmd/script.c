@@ -110,7 +110,7 @@ static const struct argp_option options[] = {
 	{"show-text-poke-events", OPT_SHOW_TEXT_POKE, NULL, 0,
 	 "Also write TEXT_POKE and KSYMBOL records: changes of the kernel's code", 0},
 	{"show-kernel-path", OPT_SHOW_KERNEL_PATH, NULL, 0,
-	 "Print the paths of the kernel image and of modules", 0},
+	 "Print the paths of the kernel image and modules", 0},
 	{"unwind-style", OPT_UNWIND_STYLE, "STYLE", 0,
 	 "libdw or libunwind: accepted for compatibility with perf; has no effect", 0},
 	{"merge-callchains", OPT_MERGE_CALLCHAINS, NULL, 0,

@@ -160,6 +160,36 @@ test_pages_render_without_warnings() {
 	done
 }
 
+# Each option is in the help once, and no line of it ends with blanks.
+test_help_is_tidy() {
+	local command
+	for command in $(commands | grep -vx help); do
+		"$PERF_BPF" "$command" --help >help
+		! grep -n ' $' help || fail "$command: blanks at the end of a line"
+		sed -n 's/^ \{1,8\}\(-.*\)$/\1/p' help | grep -oE -e '^(-., )?--[a-z_-]+' | sed 's/.*--//' | sort | uniq -d >twice
+		[ ! -s twice ] || fail "$command: twice: $(cat twice)"
+	done
+}
+
+# Lines of a help or a page that are wider than a terminal are broken anywhere.
+test_80_columns() {
+	local command page
+	wider() {
+		python3 -c 'import sys
+for line in sys.stdin:
+	if len(line.rstrip("\n")) > 80:
+		print(sys.argv[1] + ":", line.rstrip())' "$1"
+	}
+	"$PERF_BPF" --help | wider help >wide
+	for command in $(commands | grep -vx help); do
+		"$PERF_BPF" "$command" --help | wider "$command" >>wide
+	done
+	for page in "$SRC"/man/*.[1-9]; do
+		groff -mandoc -Tutf8 -P-cbou -rLL=78n "$page" | wider "${page##*/}" >>wide
+	done
+	[ ! -s wide ] || fail "$(cat wide)"
+}
+
 test_pages_name_pages_that_are_there() {
 	for page in "$SRC"/man/*.[1-9]; do
 		sed -n 's/^\.Xr \([a-z-]*\) \([1-9]\).*/\1.\2/p' "$page" | sort -u |
