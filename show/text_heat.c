@@ -18,15 +18,18 @@
 #include "lib/base/sum.h"
 #include "show/internal.h"
 
+/* Neither the darkest nor the lightest: terminals are black or white. */
 enum {
-	MAX_CELL = 6, /* characters of a cell */
+	MAX_CELL = 6,	  /* characters of a cell */
+	FIRST_GRAY = 236, /* of the 256 colours: #303030 */
+	N_GRAYS = 17,	  /* up to #d0d0d0 */
 };
 
 static const char chars[] = " .:-=+*#%@";
 
-/* Colours of the 256: blue, violet, red, orange, yellow, white. */
+/* Colours of the 256: blue, violet, red, orange, yellow. */
 static const uint8_t colours[] = {17,  18,  19,	 20,  56,  92,	128, 164, 161, 160,
-				  196, 202, 208, 214, 220, 226, 227, 228, 229, 231};
+				  196, 202, 208, 214, 220, 226, 227, 228, 229};
 
 struct heat_layout {
 	const struct result_heat *heat;
@@ -64,10 +67,10 @@ static void add_cell(const struct heat_layout *l, uint64_t count, struct strbuf 
 		text_fill(out, chars[shade_of(count, l->max, sizeof(chars) - 1)], l->wide);
 		return;
 	case SHADES_GRAY:
-		/* 232 is nearly black, and none at all stays as the terminal is */
-		shade = shade_of(count, l->max, 24);
+		/* none at all stays as the terminal is */
+		shade = shade_of(count, l->max, N_GRAYS + 1);
 		if (shade)
-			strbuf_addf(out, "\033[48;5;%zum", 232 + shade);
+			strbuf_addf(out, "\033[48;5;%zum", FIRST_GRAY + shade - 1);
 		break;
 	case SHADES_COLOUR:
 		shade = shade_of(count, l->max, ARRAY_SIZE(colours) + 1);
@@ -109,7 +112,7 @@ static void add_axis(const struct result *r, const struct heat_layout *l, size_t
 static void add_legend(const struct heat_layout *l, size_t indent, struct strbuf *out)
 {
 	size_t n = l->shades == SHADES_CHARS  ? sizeof(chars) - 2
-		   : l->shades == SHADES_GRAY ? 23
+		   : l->shades == SHADES_GRAY ? N_GRAYS
 					      : ARRAY_SIZE(colours);
 	struct heat_layout legend = *l;
 
