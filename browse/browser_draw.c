@@ -410,14 +410,6 @@ static void draw_prompt(const struct browser *b, struct canvas *canvas)
 	canvas_add(canvas, y, x + min_of(width, columns - 1), x + columns, STYLE_CHOSEN, " ");
 }
 
-static void draw_question(struct canvas *canvas, const char *text)
-{
-	size_t rows = 1, columns = strlen(text), y, x;
-
-	draw_box(canvas, "", &rows, &columns, &y, &x);
-	canvas_fill(canvas, y, x, x + columns, STYLE_FRAME, text);
-}
-
 /* How many bytes of a text fit into a line: whole words, or as much of one as fits. */
 static size_t line_of(const char *text, size_t columns)
 {
@@ -448,7 +440,7 @@ static size_t lines_of(const char *text, size_t columns)
 	return n;
 }
 
-/* A message that is longer than the last line of the screen. A small screen is its box. */
+/* A question, or a message that is longer than the last line. A small screen is its box. */
 static void draw_message(struct canvas *canvas, const char *text)
 {
 	const size_t room = canvas->columns > 10 ? canvas->columns - 10 : 1;
@@ -579,7 +571,7 @@ struct error *browser_draw(struct browser *b, struct canvas *canvas)
 	if (b->mode == MODE_PROMPT)
 		draw_prompt(b, canvas);
 	if (b->mode == MODE_EXIT)
-		draw_question(canvas, "Do you really want to exit? (y/n)");
+		draw_message(canvas, "Do you really want to exit? (y/n)");
 	return NULL;
 }
 

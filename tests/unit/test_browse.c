@@ -338,7 +338,13 @@ static void test_zoom(void **state)
 	assert_int_equal(w.wish, BROWSER_VIEW);
 	assert_true(view->least_percent == 3);
 	press(&w, KEY_ESCAPE);
-	assert_true(seen(&w, "Do you really want to exit?"));
+	assert_true(seen(&w, "| Do you really want to exit? (y/n) |"));
+	shows(&w, 5, 20,
+	      "Samples: 40 of even~\n"
+	      "  Overhead  Command>\n"
+	      "+   50.00%  alpha\n"
+	      "Do you really want\n"
+	      "to exit? (y/n)\n");
 	press(&w, 'n');
 	assert_int_equal(w.wish, BROWSER_NOTHING);
 	press(&w, KEY_ESCAPE);
