@@ -500,6 +500,22 @@ static const char *keys_of(const struct browser *b, enum browser_mode screen)
 	}
 }
 
+/* Adds the keys that have room before a column, each with what it does. */
+static void draw_keys(struct canvas *canvas, size_t y, size_t end, const char *keys)
+{
+	size_t fit = 0, n = 0;
+
+	while (keys[n]) {
+		n += strcspn(keys + n, " ");
+		while (keys[n] == ' ' && keys[n + 1] != ' ')
+			n += 1 + strcspn(keys + n + 1, " ");
+		if (n <= end)
+			fit = n;
+		n += strspn(keys + n, " ");
+	}
+	canvas_add(canvas, y, 0, fit ? fit : end, STYLE_BAR, keys);
+}
+
 /* A message that does not fit has a box. */
 static void draw_foot(const struct browser *b, struct canvas *canvas, size_t y,
 		      enum browser_mode screen)
@@ -514,8 +530,10 @@ static void draw_foot(const struct browser *b, struct canvas *canvas, size_t y,
 	const size_t from = canvas->columns - min_of(place.len, canvas->columns);
 	canvas_add(canvas, y, from, canvas->columns, STYLE_BAR, strbuf_str(&place));
 	const bool fits = !b->message || plain_width(b->message, strlen(b->message)) <= from;
-	canvas_add(canvas, y, 0, from, STYLE_BAR,
-		   b->message && fits ? b->message : keys_of(b, screen));
+	if (b->message && fits)
+		canvas_add(canvas, y, 0, from, STYLE_BAR, b->message);
+	else
+		draw_keys(canvas, y, from, keys_of(b, screen));
 	if (!fits)
 		draw_message(canvas, b->message);
 }

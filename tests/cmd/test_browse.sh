@@ -114,7 +114,7 @@ test_sizes() {
 	wait_for foot_is 60 200 "h help  Enter open or menu  a annotate  / filter  q quit"
 	wait_for screen_has "100.00%  [.] syscall"
 	t resize-window -x 30 -y 5
-	wait_for foot_is 5 30 "h help  Enter open or men"
+	wait_for foot_is 5 30 "h help       "
 	t resize-window -x 80 -y 24
 	wait_for foot_is 24 80 "h help  Enter open or menu  a annotate  / filter  q quit"
 	mode_is alternate_on 1 || fail "not the second screen"

@@ -108,11 +108,11 @@ test_terminals_and_sizes() {
 		*) wait_for has_colours yes ;;
 		esac
 		t resize-window -x 20 -y 5
-		wait_for line_is 5 "h help  Enter 1/300"
+		wait_for line_is 5 "h help        1/300"
 		wait_for line_is 1 "Samples: 303 of eve…"
 		wait_for line_is 3 "     0.99%  a"
 		t send-keys End
-		wait_for line_is 5 "h help  Ent 300/300"
+		wait_for line_is 5 "h help      300/300"
 		t resize-window -x 200 -y 60
 		wait_for screen_has "Event count (approx.): 303000000"
 		wait_for line_is 60 "$(printf '%-192s%s' 'h help  Enter open or menu  a annotate  / filter  q quit' '300/300')"

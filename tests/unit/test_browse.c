@@ -141,7 +141,7 @@ static void test_fold(void **state)
 		   "+   50.00%  alpha    [.] f0\n"
 		   "    25.00%  beta     [.] f1\n"
 		   "    12.50%  beta     [.] f2\n"
-		   "h help  Enter open or menu  a annotate  / filter  q qui 1/3\n");
+		   "h help  Enter open or menu  a annotate  / filter        1/3\n");
 	press(&w, KEY_ENTER);
 	press(&w, 'H');
 	shows(&w, 6, 60,
@@ -149,7 +149,7 @@ static void test_fold(void **state)
 		   "   + main\n"
 		   "    25.00%  beta     [.] f1\n"
 		   "    12.50%  beta     [.] f2\n"
-		   "h help  Enter open or menu  a annotate  / filter  q qui 1/4\n");
+		   "h help  Enter open or menu  a annotate  / filter        1/4\n");
 	press(&w, KEY_DOWN);
 	press(&w, '+');
 	shows(&w, 9, 30,
@@ -161,7 +161,7 @@ static void test_fold(void **state)
 	      "        12.50% right\\x1b]0;x\\x\n"
 	      "    25.00%  beta     [.] f1\n"
 	      "    12.50%  beta     [.] f2\n"
-	      "h help  Enter open or men 2/7\n");
+	      "h help                    2/7\n");
 	/* what is open stays open when there are new results, and the row stays chosen */
 	press(&w, KEY_DOWN);
 	struct results again = {0};
@@ -251,7 +251,7 @@ static void test_move(void **state)
 	      "  Overhead  Command  Symbol\n"
 	      "     0.05%  beta     [.] f28\n"
 	      "     0.05%  beta     [.] f29\n"
-	      "h help  Enter open or menu  a ann 30/30\n");
+	      "h help  Enter open or menu        30/30\n");
 	press(&w, KEY_PAGE_UP);
 	assert_int_equal(browser_chosen(w.b).tid, 28);
 	press(&w, KEY_HOME);
@@ -367,7 +367,7 @@ static void test_messages(void **state)
 	      "   | 0123456789abcdef         |\n"
 	      "   +--------------------------+\n"
 	      "\n"
-	      "h help  Enter open or menu  a 1/3\n");
+	      "h help  Enter open or menu    1/3\n");
 	press(&w, KEY_DOWN);
 	assert_false(seen(&w, "cannot show"));
 	assert_null(browser_say(w.b, "0123456789012345678901234567890123456789"));
@@ -380,7 +380,7 @@ static void test_messages(void **state)
 	      "   | 45678901 |\n"
 	      "   | 23456789 |\n"
 	      "   +----------+\n"
-	      "h help  Enter 2/3\n");
+	      "h help        2/3\n");
 	/* where a box has no room for it, it has the whole screen, in reverse */
 	shows(&w, 5, 18,
 	      "Samples: 40 of ev~\n"
@@ -403,11 +403,11 @@ static void test_first_line(void **state)
 	shows(&w, 3, 58,
 	      "Samples: 40 of event 'cycles', Event count (approx.): 2048\n"
 	      "  Overhead  Command  Symbol\n"
-	      "h help  Enter open or menu  a annotate  / filter  q q 1/1\n");
+	      "h help  Enter open or menu  a annotate  / filter      1/1\n");
 	shows(&w, 3, 57,
 	      "Samples: 40 of event 'cycles'\n"
 	      "  Overhead  Command  Symbol\n"
-	      "h help  Enter open or menu  a annotate  / filter  q  1/1\n");
+	      "h help  Enter open or menu  a annotate  / filter     1/1\n");
 	shows(&w, 3, 11,
 	      "Samples: 4~\n"
 	      "  Overhead>\n"
@@ -452,14 +452,14 @@ static void test_scroll_columns(void **state)
 	      "  Overhead  Command  Shared Object               >\n"
 	      "+   50.00%  loader   bpf_prog_6deef7357e7b4530_nam\n"
 	      "    25.00%  loader   bpf_prog_6deef7357e7b4530_nam\n"
-	      "h help  Enter open or menu  Right scroll  a a 1/2\n");
+	      "h help  Enter open or menu  Right scroll      1/2\n");
 	press(&w, KEY_RIGHT);
 	shows(&w, 5, 50,
 	      "Samples: 40 of event 'cycles'\n"
 	      "  Overhead  Shared Object                   Symbo>\n"
 	      "+   50.00%  bpf_prog_6deef7357e7b4530_name  bpf_pr\n"
 	      "    25.00%  bpf_prog_6deef7357e7b4530_name  bpf_pr\n"
-	      "h help  Enter open or menu  Right scroll  a a 1/2\n");
+	      "h help  Enter open or menu  Right scroll      1/2\n");
 	/* the chosen row's call chain ends before the end of the screen, and stays where it is */
 	press(&w, KEY_ENTER);
 	press(&w, KEY_RIGHT);
@@ -469,7 +469,7 @@ static void test_scroll_columns(void **state)
 	      "-   50.00%  bpf_prog_name_that_is_long\n"
 	      "   + main\n"
 	      "    25.00%  bpf_prog_name_that_is_long\n"
-	      "h help  Enter open or menu  a annotate  / fil 1/3\n");
+	      "h help  Enter open or menu  a annotate        1/3\n");
 	/* the sign of an open row is where it was, for the mouse too */
 	press(&w, MOUSE(LEFT, 2, 0));
 	press(&w, KEY_RIGHT); /* there is nothing more */
@@ -477,19 +477,19 @@ static void test_scroll_columns(void **state)
 	      "Samples: 40 of event 'cycles'\n"
 	      "  Overhead  Symbol\n"
 	      "+   50.00%  bpf_prog_name_that_is_long\n"
-	      "h help  Enter open or menu  a annotate  / fil 1/2\n");
+	      "h help  Enter open or menu  a annotate        1/2\n");
 	/* a name that is wider than the screen */
 	shows(&w, 4, 28,
 	      "Samples: 40 of event 'cycle~\n"
 	      "  Overhead  Symbol         >\n"
 	      "+   50.00%  bpf_prog_name_th\n"
-	      "h help  Enter open or m 1/2\n");
+	      "h help                  1/2\n");
 	press(&w, KEY_RIGHT);
 	shows(&w, 4, 28,
 	      "Samples: 40 of event 'cycle~\n"
 	      "  Overhead\n"
 	      "+   50.00%  ame_that_is_long\n"
-	      "h help  Enter open or m 1/2\n");
+	      "h help                  1/2\n");
 	/* a larger screen has all of it, and keys do there what they do without scrolling */
 	assert_true(seen(&w, "  Overhead  Command  Shared Object                   Symbol\n") ||
 		    seen(&w, "  Overhead  Command  Shared Object"));
@@ -509,15 +509,15 @@ static void test_scroll_columns(void **state)
 		      i == 0   ? "Samples: 40 of event 'cycle~\n"
 				 "  Overhead\n"
 				 "+   50.00%  ame_that_is_long\n"
-				 "h help  Enter open or m 1/2\n"
+				 "h help                  1/2\n"
 		      : i == 1 ? "Samples: 40 of event 'cycle~\n"
 				 "  Overhead  Symbol         >\n"
 				 "+   50.00%  bpf_prog_name_th\n"
-				 "h help  Enter open or m 1/2\n"
+				 "h help                  1/2\n"
 			       : "Samples: 40 of event 'cycle~\n"
 				 "  Overhead  Shared Object  >\n"
 				 "+   50.00%  bpf_prog_6deef73\n"
-				 "h help  Enter open or m 1/2\n");
+				 "h help                  1/2\n");
 		press(&w, KEY_LEFT);
 		assert_int_equal(w.wish, BROWSER_NOTHING);
 	}
@@ -525,7 +525,7 @@ static void test_scroll_columns(void **state)
 	      "Samples: 40 of event 'cycle~\n"
 	      "  Overhead  Command  Shared>\n"
 	      "+   50.00%  loader   bpf_pro\n"
-	      "h help  Enter open or m 1/2\n");
+	      "h help                  1/2\n");
 	/* keys that arrive together, before the next drawing */
 	press(&w, KEY_RIGHT);
 	press(&w, KEY_RIGHT);
@@ -534,7 +534,7 @@ static void test_scroll_columns(void **state)
 	      "Samples: 40 of event 'cycle~\n"
 	      "  Overhead  Symbol         >\n"
 	      "+   50.00%  bpf_prog_name_th\n"
-	      "h help  Enter open or m 1/2\n");
+	      "h help                  1/2\n");
 	press(&w, KEY_LEFT);
 	press(&w, KEY_LEFT);
 	assert_int_equal(w.wish, BROWSER_NOTHING);
@@ -565,21 +565,21 @@ static void test_fit_columns(void **state)
 	      "  Overhead  DSO      Symbol\n"
 	      "+   50.00%  libc.so  memcpy_avx_unaligned\n"
 	      "    25.00%  libc.so  memcpy_avx_unaligned\n"
-	      "h help  Enter open or menu  a annotate  / fil 1/4\n");
+	      "h help  Enter open or menu  a annotate        1/4\n");
 	press(&w, KEY_END);
 	shows(&w, 5, 50,
 	      "Samples: 40 of event 'cycles'\n"
 	      "  Overhead  DSO                             Symbo>\n"
 	      "    12.50%  libc.so                         memcpy\n"
 	      "     6.25%  bpf_prog_6deef7357e7b4530_name  memcpy\n"
-	      "h help  Enter open or menu  Right scroll  a a 4/4\n");
+	      "h help  Enter open or menu  Right scroll      4/4\n");
 	/* all rows are printed as they are */
 	press(&w, KEY_HOME);
 	shows(&w, 4, 50,
 	      "Samples: 40 of event 'cycles'\n"
 	      "  Overhead  DSO      Symbol\n"
 	      "+   50.00%  libc.so  memcpy_avx_unaligned\n"
-	      "h help  Enter open or menu  a annotate  / fil 1/4\n");
+	      "h help  Enter open or menu  a annotate        1/4\n");
 	struct strbuf sb = STRBUF_INIT;
 	assert_null(browser_text(w.b, &sb));
 	assert_non_null(
@@ -613,7 +613,7 @@ static void test_fit_wide_names(void **state)
 			    "  Overhead  DSO          Symbol\n"
 			    "+   50.00%  \xe4\xb8\xad\xe4\xb8\xad\xe4\xb8\xad\xe4\xb8\xad.so"
 			    "  memcpy_avx_unaligned\n"
-			    "h help  Enter open or menu  a annotate  / 1/1\n");
+			    "h help  Enter open or menu  a annotate    1/1\n");
 	canvas_deinit(&canvas);
 	world_free(&w);
 }
@@ -637,13 +637,13 @@ static void test_scroll_wide_names(void **state)
 	check_text(&canvas, "Samples: 40 of event …\n"
 			    "  Overhead  Symbol   >\n"
 			    "+   50.00%  x\xe4\xb8\xad\xe4\xb8\xad\xe4\xb8\xad\xe4\xb8\xad\n"
-			    "h help  Enter ope 1/1\n");
+			    "h help            1/1\n");
 	press(&w, KEY_RIGHT);
 	assert_null(browser_draw(w.b, &canvas));
 	check_text(&canvas, "Samples: 40 of event …\n"
 			    "  Overhead\n"
 			    "+   50.00%   \xe4\xb8\xad\xe4\xb8\xad\xe4\xb8\xad\n"
-			    "h help  Enter ope 1/1\n");
+			    "h help            1/1\n");
 	canvas_deinit(&canvas);
 	world_free(&w);
 }
@@ -824,7 +824,7 @@ static void test_scroll_text(void **state)
 	      "The recording\n"
 	      "# cpu 012345678>\n"
 	      "# x\n"
-	      "q back  Rig 1/2\n");
+	      "q back      1/2\n");
 	/* not further than to the end of the widest line */
 	press(&w, KEY_RIGHT);
 	press(&w, KEY_RIGHT);
@@ -832,7 +832,7 @@ static void test_scroll_text(void **state)
 	      "The recording\n"
 	      "123456789abc end\n"
 	      "\n"
-	      "q back  / s 1/2\n");
+	      "q back      1/2\n");
 	press(&w, KEY_LEFT);
 	assert_true(seen(&w, "\n# cpu 0123456789abc end\n"));
 	press(&w, KEY_RIGHT);

@@ -140,7 +140,7 @@ static void test_long_names(void **state)
 	shows(&w, 3, 20,
 	      "std::map<int~  [Per~\n"
 	      " Percent | Source co\n"
-	      "h help  Enter f 5/9\n");
+	      "h help          5/9\n");
 	world_free(&w);
 }
 
