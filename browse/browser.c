@@ -953,7 +953,7 @@ static const struct browser_binding bindings[] = {
 
 static struct error *help(struct browser *b, size_t arg, enum browser_wish *wish)
 {
-	return browser_help(b, b->opts.command, bindings, ARRAY_SIZE(bindings));
+	return browser_help(b, "", bindings, ARRAY_SIZE(bindings));
 }
 
 struct error *browser_bound(struct browser *b, const struct browser_binding *bound, size_t n,

@@ -407,7 +407,7 @@ static const struct browser_binding bindings[] = {
 
 static struct error *help(struct browser *b, size_t arg, enum browser_wish *wish)
 {
-	return browser_help(b, "code", bindings, ARRAY_SIZE(bindings));
+	return browser_help(b, " of code", bindings, ARRAY_SIZE(bindings));
 }
 
 struct error *browser_press_code(struct browser *b, uint32_t key, enum browser_wish *wish)

@@ -88,7 +88,7 @@ static void open_pager(struct browser *b)
 	b->mode = MODE_PAGER;
 }
 
-struct error *browser_help(struct browser *b, const char *what,
+struct error *browser_help(struct browser *b, const char *of,
 			   const struct browser_binding *bindings, size_t n)
 {
 	_cleanup_strbuf_ struct strbuf title = STRBUF_INIT;
@@ -104,7 +104,7 @@ struct error *browser_help(struct browser *b, const char *what,
 		strbuf_addf(&line, "  %-16s%s", binding->name, binding->help);
 		ok = !strbuf_failed(&line) && pager_add(&b->pager, strbuf_str(&line), line.len);
 	}
-	strbuf_addf(&title, "perf-bpf %s: keys", what);
+	strbuf_addf(&title, "perf-bpf %s: keys%s", b->opts.command, of);
 	ok = ok && !strbuf_failed(&title) && pager_set_title(&b->pager, strbuf_str(&title));
 	if (!ok) {
 		pager_deinit(&b->pager);

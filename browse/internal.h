@@ -127,8 +127,8 @@ struct error *browser_bound(struct browser *b, const struct browser_binding *bin
 			    uint32_t key, enum browser_wish *wish);
 /* A key's function: BROWSER_MOUSE. */
 struct error *browser_switch_mouse(struct browser *b, size_t arg, enum browser_wish *wish);
-/* Shows the bindings; what: "report". */
-struct error *browser_help(struct browser *b, const char *what,
+/* Shows the bindings; of: "", or " of code". */
+struct error *browser_help(struct browser *b, const char *of,
 			   const struct browser_binding *bindings, size_t n);
 /*
  * What a button of the mouse does, as another key that is to be pressed now; KEY_NONE: none. It is

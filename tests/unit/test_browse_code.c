@@ -290,7 +290,7 @@ static void test_search_in_code(void **state)
 	press(&w, KEY_ENTER);
 	assert_true(seen(&w, "'none' was not found"));
 	press(&w, 'h');
-	assert_true(seen(&w, "perf-bpf code: keys"));
+	assert_true(seen(&w, "perf-bpf report: keys of code"));
 	press(&w, 'q');
 	assert_true(browser_shows_code(w.b));
 	press(&w, 'P');
