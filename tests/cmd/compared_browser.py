@@ -46,6 +46,15 @@ def main():
         assert rows["grows"] == ["10.00", "+30.00"], rows
         assert rows["shrinks"] == ["30.00", "-10.00"], rows
         assert rows["same"] == ["40.00", "0.00"], rows
+        # on a phone, where long names are to the right of the screen, rows have one line
+        b.run("document.querySelector('.rows tbody td:last-child').textContent = 'a name '.repeat(100)")
+        heights = """return [...new Set([...document.querySelectorAll(".rows tbody tr")].map((tr) =>
+            tr.offsetHeight))].length"""
+        assert b.run(heights) == 2, b.run(heights)
+        b.resize(400, 800)
+        assert b.run(heights) == 1, b.run(heights)
+        assert b.run("return document.documentElement.scrollWidth") <= 400
+        b.resize(1200, 900)
         b.run(BUTTON)
         got = frames(b)
         widths = {n: round(f["width"], 2) for n, f in got.items() if n != "[unknown]"}
