@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * How long block I/O takes, from the driver's start to its end, by device.
+ * Block I/O latency by device, from the driver to completion.
  *
  *	perf bpf run biolatency -- sleep 10
  *	perf bpf run biolatency --comm dd -- dd if=/dev/zero of=file bs=4k count=1000 oflag=direct

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Which functions miss the cache: call stacks, and how many misses they stand for.
+ * Functions that cause cache misses, by call stack.
  *
  *	perf bpf run cachemisses --comm sort -- sort large_file
  *
- * Needs: a CPU that counts cache misses (perf bpf features perf.hardware).
+ * Needs: a CPU that counts cache misses (features perf.hardware).
  *
  * The CPU interrupts once in a while; each of these samples stands for as many
  * misses as there were since the one before.

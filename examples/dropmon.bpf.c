@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Where in the kernel network packets are dropped; in BPF instructions.
+ * Where the kernel drops network packets; in BPF instructions.
  *
  *	perf bpf run dropmon --interval 1
  *

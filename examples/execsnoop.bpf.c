@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Which programs are started, by whom, and with what arguments.
+ * Programs that are started, by which process, with arguments.
  *
  *	perf bpf run execsnoop -- make
  *

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Where tasks wait for locks that others hold: call stacks, and for how long.
+ * Where tasks wait for locks: call stacks and waiting time.
  *
  *	perf bpf run lockcontention -- make -j8
  *

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * How large the blocks are that programs ask of the C library: malloc(), calloc(),
- * realloc(), reallocarray(), posix_memalign(), aligned_alloc() and memalign().
+ * Sizes of blocks requested from malloc() and similar functions.
  *
  *	perf bpf run mallocsizes --comm python3 -- python3 -c 'x = bytes(10000000)'
  *
@@ -11,7 +10,9 @@
  * of their own, which are not seen; nor are 32-bit programs, which have a libc.so.6
  * of their own.
  *
- * These functions call each other, depending on the version of the C library:
+ * Counted are malloc(), calloc(), realloc(), reallocarray(), posix_memalign(),
+ * aligned_alloc() and memalign().
+ * They call each other, depending on the version of the C library:
  * realloc(NULL, size) calls malloc(size), and two names may be one function. A
  * call is counted once: the first one notes its size, where it was called
  * from and where its stack is, by which the inner one is recognized.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Where tasks wait: call stacks, and for how long a CPU was not theirs.
+ * Where tasks wait: call stacks and time off CPU.
  *
  *	perf bpf run offcputime --comm make -- make
  *	perf bpf run offcputime -p 3237 --set min_us=1000 --duration 10

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Who opens which files, and what comes of it.
+ * Files that are opened, by which process, with the result.
  *
  *	perf bpf run opensnoop --comm cat -- cat /etc/hostname
  *	perf bpf run opensnoop --set only_failed=true -- make

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Which code touches memory that is not there yet: page faults by call stack.
+ * Code that causes page faults, by call stack.
  *
  *	perf bpf run pagefaults --comm sort -- sort -S 8M /dev/null
  *
- * Needs: tracepoints of page faults (x86), or the software event page-faults.
+ * Needs: tracepoints of page faults (x86), or event page-faults.
  */
 #include "vmlinux.h"
 #include <bpf/bpf_helpers.h>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * What the CPUs are busy with: call stacks, 99 times a second.
+ * What the CPUs are doing: call stacks, 99 times per second.
  *
  *	perf bpf run profile --duration 10
  *	perf bpf run profile -F 999 --comm make -- make
  *
- * Needs: nothing; cycles where the machine counts them, else a clock.
+ * Needs: nothing; samples cycles if available, else a clock.
  *
  * Another event: -e page-faults. The idle task does not count.
  */

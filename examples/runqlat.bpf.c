@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * How long tasks that could run waited for a CPU.
+ * How long runnable tasks wait for a CPU.
  *
  *	perf bpf run runqlat -- sleep 5
  *	perf bpf run runqlat --comm make --set min_us=100 -- make

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * System calls by process, by name, and those that failed.
+ * System calls by process, by name, and failed ones.
  *
  *	perf bpf run syscount --top 20 -- sleep 2
  *	perf bpf run syscount --comm make -- make

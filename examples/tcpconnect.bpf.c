@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Which TCP connections are asked for: who connects, to what address and port.
+ * TCP connections that are opened: process, address and port.
  *
  *	perf bpf run tcpconnect
  *	perf bpf run tcpconnect --comm curl --interval 1 --clear

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Which TCP connections send segments again, from where to where.
+ * TCP retransmissions, with source and destination.
  *
  *	perf bpf run tcpretrans --interval 5
  *

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Which packets a network device receives: each one, as it comes.
+ * Packets that a network device receives, each as it arrives.
  *
  *	perf bpf run tracex1 -- ping -c 3 127.0.0.1
  *	perf bpf run tracex1 --set device=eth0 --duration 1

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Where in the kernel network packets are dropped, and how large writes are.
+ * Where the kernel drops network packets, and the sizes of writes.
  *
  *	perf bpf run tracex2 -- sleep 5
  *

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * How long block I/O takes, as a heat map over time.
+ * Block I/O latency as a heat map.
  *
  *	perf bpf run tracex3 --interval 1 -- dd if=/dev/zero of=file bs=1M count=500 oflag=direct
  *

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * How large writes are, counted at the kernel's function for write(2).
+ * Sizes of writes, counted at the kernel function of write(2).
  *
  *	perf bpf run tracex4 -- dd if=/dev/zero of=/dev/null count=20000000
  *
- * Needs: nothing; fentry, a kprobe or the tracepoint, what the kernel has first.
+ * Needs: nothing; uses fentry, a kprobe or the tracepoint.
  *
  * A probe on the function costs the writers less than the tracepoint does: with
  * a tracepoint of system calls enabled every system call takes the slow way.

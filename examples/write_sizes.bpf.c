@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * How large writes are, as a histogram, and whose they are.
+ * Sizes of writes as a histogram, and by process.
  *
  *	perf bpf run write_sizes -- sleep 4
  *	perf bpf run write_sizes --comm dd --set min_size=512 -- make

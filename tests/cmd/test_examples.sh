@@ -78,6 +78,7 @@ holds() {
 
 test_what_is_built_in_is_listed_and_documented() {
 	"$PERF_BPF" run --list >list
+	! grep -nE '^.{81}' list || fail "wider than 80 columns"
 	"$PERF_BPF" run --list --json >json
 	names=$(python3 -c 'import json
 for p in map(json.loads, open("json")):
