@@ -776,20 +776,6 @@ static struct error *ask_count(struct browser *b, size_t arg, enum browser_wish 
 
 /* ---- the menu of a row ---- */
 
-/* "Zoom into NAME thread", or out of it; nothing where it cannot be. */
-static bool add_zoom(struct browser *b, browser_fn *fn, const char *zoomed, const char *name,
-		     const char *what)
-{
-	_cleanup_strbuf_ struct strbuf plain = STRBUF_INIT;
-
-	if (!zoomed && !name)
-		return true;
-	plain_adds(&plain, zoomed ? zoomed : name);
-	return !strbuf_failed(&plain) &&
-	       menu_add(&b->menu, fn, 0, "Zoom %s %s %s", zoomed ? "out of" : "into",
-			strbuf_str(&plain), what);
-}
-
 static struct error *row_menu(struct browser *b, size_t arg, enum browser_wish *wish)
 {
 	const struct browser_choice choice = browser_chosen(b);
@@ -804,13 +790,16 @@ static struct error *row_menu(struct browser *b, size_t arg, enum browser_wish *
 	if (b->opts.annotates && choice.function && (has_key(b, "symbol", "symbol") || row->node))
 		ok = menu_add(&b->menu, annotate, 0, "Annotate %s", strbuf_str(&name));
 	if (has_key(b, "pid", "tid"))
-		ok = ok && add_zoom(b, zoom_thread, b->view.tid ? tid : NULL, tid, "thread");
+		ok = ok &&
+		     menu_add_zoom(&b->menu, zoom_thread, b->view.tid ? tid : NULL, tid, "thread");
 	else if (has_key(b, "comm", "comm") || b->view.comm)
-		ok = ok && add_zoom(b, zoom_thread, b->view.comm, choice.comm, "thread");
+		ok = ok &&
+		     menu_add_zoom(&b->menu, zoom_thread, b->view.comm, choice.comm, "thread");
 	if (has_key(b, "dso", "symbol") || b->view.dso)
-		ok = ok && add_zoom(b, zoom_dso, b->view.dso, choice.module, "DSO");
+		ok = ok && menu_add_zoom(&b->menu, zoom_dso, b->view.dso, choice.module, "DSO");
 	if (has_key(b, "symbol", "symbol") || b->view.symbol)
-		ok = ok && add_zoom(b, zoom_symbol, b->view.symbol, choice.function, "symbol");
+		ok = ok && menu_add_zoom(&b->menu, zoom_symbol, b->view.symbol, choice.function,
+					 "symbol");
 	if (row && row->can_open)
 		ok = ok && menu_add(&b->menu, fold, 0, row->is_open ? "Fold" : "Open");
 	ok = ok && menu_add(&b->menu, sort_menu, 0, "Sort by...") && browser_add_samples(b);

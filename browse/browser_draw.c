@@ -370,15 +370,35 @@ static void draw_box(struct canvas *canvas, const char *title, size_t *rows, siz
 	canvas_box(canvas, *y - 1, *x - 2, *rows + 2, *columns + 4, title);
 }
 
-static void draw_menu(struct browser *b, struct canvas *canvas)
+static size_t item_tail(const struct menu_item *item)
+{
+	return item->tail ? 1 + strlen(item->tail) : 0;
+}
+
+static bool draw_item(const struct menu_item *item, struct canvas *canvas, size_t y, size_t x,
+		      size_t columns, enum canvas_style style)
+{
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+	const size_t room = columns - min_of(columns, item_tail(item));
+
+	plain_add_cut(&text, item->text, strlen(item->text), room, canvas->ascii);
+	if (item->tail)
+		strbuf_addf(&text, " %s", item->tail);
+	canvas_fill(canvas, y, x - 1, x + columns + 1, style, "");
+	canvas_add(canvas, y, x, x + columns, style, strbuf_str(&text));
+	return !strbuf_failed(&text);
+}
+
+static struct error *draw_menu(struct browser *b, struct canvas *canvas)
 {
 	struct menu *menu = &b->menu;
 	size_t rows = menu->items.n, columns = plain_width(menu->title, strlen(menu->title)), y, x;
 
 	for (size_t i = 0; i < menu->items.n; i++) {
-		const char *text = menu->items.v[i].text;
+		const struct menu_item *item = &menu->items.v[i];
 
-		columns = max_of(columns, plain_width(text, strlen(text)));
+		columns = max_of(columns,
+				 plain_width(item->text, strlen(item->text)) + item_tail(item));
 	}
 	draw_box(canvas, menu->title, &rows, &columns, &y, &x);
 	menu->y = y;
@@ -386,14 +406,11 @@ static void draw_menu(struct browser *b, struct canvas *canvas)
 	menu->rows = rows;
 	menu->columns = columns;
 	menu->first = scroll_first(menu->first, menu->cursor, rows, menu->items.n);
-	for (size_t i = 0; i < rows; i++) {
-		const enum canvas_style style =
-			menu->first + i == menu->cursor ? STYLE_CHOSEN : STYLE_FRAME;
-
-		canvas_fill(canvas, y + i, x - 1, x + columns + 1, style, "");
-		canvas_add(canvas, y + i, x, x + columns, style,
-			   menu->items.v[menu->first + i].text);
-	}
+	for (size_t i = 0; i < rows; i++)
+		if (!draw_item(&menu->items.v[menu->first + i], canvas, y + i, x, columns,
+			       menu->first + i == menu->cursor ? STYLE_CHOSEN : STYLE_FRAME))
+			return error_nomem();
+	return NULL;
 }
 
 static void draw_prompt(const struct browser *b, struct canvas *canvas)
@@ -585,7 +602,7 @@ struct error *browser_draw(struct browser *b, struct canvas *canvas)
 	if (end < canvas->rows)
 		draw_foot(b, canvas, end, screen);
 	if (b->mode == MODE_MENU)
-		draw_menu(b, canvas);
+		TRY(draw_menu(b, canvas));
 	if (b->mode == MODE_PROMPT)
 		draw_prompt(b, canvas);
 	if (b->mode == MODE_EXIT)

@@ -320,12 +320,14 @@ static struct error *draw_head(const struct code *code, struct canvas *canvas, s
 
 	canvas_fill(canvas, y, 0, canvas->columns, STYLE_HEAD, "");
 	for (size_t i = 0; i < n && n > 1; i++) {
-		const char *name = code->a.events[i].name;
-		const size_t width =
-			min_of(plain_width(name, strlen(name)), layout->count_width - 1);
+		_cleanup_strbuf_ struct strbuf name = STRBUF_INIT;
+		const char *whole = code->a.events[i].name;
+		const size_t width = plain_add_cut(&name, whole, strlen(whole),
+						   layout->count_width - 1, canvas->ascii);
 
 		canvas_add(canvas, y, (i + 1) * layout->count_width - width,
-			   (i + 1) * layout->count_width, STYLE_HEAD, name);
+			   (i + 1) * layout->count_width, STYLE_HEAD, strbuf_str(&name));
+		text.failed |= name.failed;
 	}
 	if (n <= 1)
 		canvas_add(canvas, y, end - min_of(end, strlen(unit_title(code))), end, STYLE_HEAD,

@@ -47,6 +47,7 @@ enum browser_going {
 
 struct menu_item {
 	char *text;
+	const char *tail; /* a word behind the text that stays when it is cut; NULL: none */
 	browser_fn *fn;
 	size_t arg;
 };
@@ -166,5 +167,8 @@ bool browser_add_samples(struct browser *b);
 void menu_reset(struct menu *menu, const char *title);
 /* false: no memory. */
 bool menu_add(struct menu *menu, browser_fn *fn, size_t arg, const char *fmt, ...) _printf_(4, 5);
+/* "Zoom into NAME thread", or out of what is zoomed into; nothing where neither is. */
+bool menu_add_zoom(struct menu *menu, browser_fn *fn, const char *zoomed, const char *name,
+		   const char *what);
 
 #endif

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "browse/internal.h"
+#include "lib/base/plain_text.h"
 
 void menu_reset(struct menu *menu, const char *title)
 {
@@ -29,6 +30,21 @@ bool menu_add(struct menu *menu, browser_fn *fn, size_t arg, const char *fmt, ..
 		free(copy);
 		return false;
 	}
-	*item = (struct menu_item){copy, fn, arg};
+	*item = (struct menu_item){.text = copy, .fn = fn, .arg = arg};
+	return true;
+}
+
+bool menu_add_zoom(struct menu *menu, browser_fn *fn, const char *zoomed, const char *name,
+		   const char *what)
+{
+	_cleanup_strbuf_ struct strbuf plain = STRBUF_INIT;
+
+	if (!zoomed && !name)
+		return true;
+	plain_adds(&plain, zoomed ? zoomed : name);
+	if (strbuf_failed(&plain) ||
+	    !menu_add(menu, fn, 0, "Zoom %s %s", zoomed ? "out of" : "into", strbuf_str(&plain)))
+		return false;
+	vec_last(&menu->items)->tail = what;
 	return true;
 }

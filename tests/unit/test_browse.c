@@ -813,6 +813,32 @@ static void test_what_is_chosen_in_a_box(void **state)
 	world_free(&w);
 }
 
+/* Of a long name the end is left out, not what follows it. */
+static void test_long_names_in_menus(void **state)
+{
+	struct world w;
+
+	world_make(&w, 1, 1, false);
+	((struct result_sum *)w.results.v[0].table.profile->rows)->function =
+		"std::panicking::catch_unwind<isize, std::rt::lang_start_internal>";
+	press(&w, 'm');
+	shows(&w, 10, 50,
+	      "Samples: 40 of event 'cycles'\n"
+	      " +----------------------------------------------+\n"
+	      "+| Annotate std::panicking::catch_unwind<isize~ |\n"
+	      " | Zoom into alpha thread                       |\n"
+	      " | Zoom into /bin/x DSO                         |\n"
+	      " | Zoom into std::panicking::catch_unwi~ symbol |\n"
+	      " | Open                                         |\n"
+	      " | Sort by...                                   |\n"
+	      " +----------------------------------------------+\n"
+	      "h help  Enter open or menu  a annotate        1/1\n");
+	assert_true(seen(
+		&w,
+		"| Zoom into std::panicking::catch_unwind<isize, std::rt::lang_start_~ symbol |"));
+	world_free(&w);
+}
+
 /* Lines of a header can be wider than the screen. */
 static void test_scroll_text(void **state)
 {
@@ -947,6 +973,7 @@ int main(void)
 		cmocka_unit_test(test_colors_of_shares),
 		cmocka_unit_test(test_print_long_names),
 		cmocka_unit_test(test_scroll_text),
+		cmocka_unit_test(test_long_names_in_menus),
 		cmocka_unit_test(test_menus),
 		cmocka_unit_test(test_live),
 	};

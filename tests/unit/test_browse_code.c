@@ -144,6 +144,24 @@ static void test_long_names(void **state)
 	world_free(&w);
 }
 
+/* Two events, in columns that are narrower than a name. */
+static void test_names_of_events(void **state)
+{
+	struct annotation a;
+	struct world w;
+
+	world_make(&w, 1, 3, false);
+	make_code(&a);
+	struct annotation_event events[] = {a.events[0], a.events[1]};
+	events[0].name = "cpu-clock";
+	a.events = events;
+	a.n_events = 2;
+	assert_null(browser_show_annotation(w.b, &a));
+	annotation_deinit(&a);
+	assert_true(seen(&w, "\n cpu-cl~  faults | Source code"));
+	world_free(&w);
+}
+
 static void test_print_long_lines(void **state)
 {
 	static char text[3000], expected[3100];
@@ -410,6 +428,7 @@ int main(void)
 		cmocka_unit_test(test_code),
 		cmocka_unit_test(test_long_names),
 		cmocka_unit_test(test_middle_of_the_screen),
+		cmocka_unit_test(test_names_of_events),
 		cmocka_unit_test(test_print_long_lines),
 		cmocka_unit_test(test_look_of_code),
 		cmocka_unit_test(test_search_in_code),
