@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "cmd/recorded_kernel.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -8,40 +9,50 @@
 #include "sym/kcore.h"
 
 struct recorded_kernel {
+	bool force;
 	char *kcore, *kallsyms, *modules;
 	struct kcore *image; /* NULL: there is none */
 };
 
-/* Nothing that could wait is opened, and nothing that a link leads to. */
-static struct error *find_file(const char *dir, const char *name, char **path)
+/*
+ * Nothing that could wait is opened, nothing that a link leads to, and nothing of other users, who
+ * could put something else there before it is opened again.
+ */
+static struct error *find_file(const struct recorded_kernel *kernel, const char *dir,
+			       const char *name, char **path)
 {
-	const struct open_regular_opts opts = {.no_link = true};
+	const struct open_regular_opts opts = {.no_link = true, .owned = !kernel->force};
 	_cleanup_free_ char *text = text_format("%s/%s", dir, name);
 	_cleanup_close_ int fd = -1;
 
 	if (!text)
 		return error_nomem();
-	TRY(open_regular(text, &opts, &fd));
+	struct error *err = open_regular(text, &opts, &fd);
+	if (err)
+		return err->code == EPERM && opts.owned
+			       ? error_hint(err, "-f reads it if you trust its owner")
+			       : err;
 	*path = steal_ptr(text);
 	return NULL;
 }
 
 static struct error *open_image(struct recorded_kernel *kernel, const char *dir)
 {
-	TRY(find_file(dir, "kcore", &kernel->kcore));
-	TRY(find_file(dir, "modules", &kernel->modules));
+	TRY(find_file(kernel, dir, "kcore", &kernel->kcore));
+	TRY(find_file(kernel, dir, "modules", &kernel->modules));
 	return kcore_open(&(struct kcore_opts){kernel->kcore, kernel->kallsyms, kernel->modules},
 			  &kernel->image);
 }
 
-struct error *recorded_kernel_new(const char *dir, struct recorded_kernel **out)
+struct error *recorded_kernel_new(const char *dir, bool force, struct recorded_kernel **out)
 {
 	_cleanup_(recorded_kernel_freep) struct recorded_kernel *kernel =
 		calloc(1, sizeof(*kernel));
 
 	if (!kernel)
 		return error_nomem();
-	TRY(find_file(dir, "kallsyms", &kernel->kallsyms));
+	kernel->force = force;
+	TRY(find_file(kernel, dir, "kallsyms", &kernel->kallsyms));
 	struct error *err = open_image(kernel, dir);
 	if (err && err->code != ENOENT)
 		return err;

@@ -7,8 +7,11 @@
 
 struct recorded_kernel;
 
-/* dir: session_kcore_dir(). What cannot be read is an error. */
-struct error *recorded_kernel_new(const char *dir, struct recorded_kernel **out);
+/*
+ * dir: session_kcore_dir(). What cannot be read is an error; without force, also what belongs to
+ * another user but root.
+ */
+struct error *recorded_kernel_new(const char *dir, bool force, struct recorded_kernel **out);
 void recorded_kernel_free(struct recorded_kernel *kernel);
 DEFINE_FREEP(struct recorded_kernel, recorded_kernel_free)
 

@@ -187,7 +187,8 @@ struct error *recording_open(struct recording_opts *opts, const struct log *log,
 	TRY(err);
 	TRY(filter_find_bounds(r->filter, r->session, r->path, &session_opts));
 	if (session_kcore_dir(r->session) && !opts->kallsyms && !opts->vmlinux && !opts->symfs) {
-		TRY(recorded_kernel_new(session_kcore_dir(r->session), &r->recorded_kernel));
+		TRY(recorded_kernel_new(session_kcore_dir(r->session), opts->force,
+					&r->recorded_kernel));
 		recorded_kernel_use(r->recorded_kernel, &resolver_opts);
 	}
 	return resolver_new(r->session, &resolver_opts, &r->resolver);

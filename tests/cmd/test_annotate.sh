@@ -482,6 +482,13 @@ test_kernel_code_in_the_recording() {
 	"$PERF_BPF" report -i dir -s sym --kallsyms /proc/kallsyms >out 2>err
 	! grep pbt_recorded out || fail "--kallsyms is ignored"
 	# names alone; what could wait, or is elsewhere, is not opened
+	if [ "$(id -u)" = 0 ]; then
+		chown 65533 dir/kcore_dir/kallsyms
+		expect_status 1 "$PERF_BPF" report --stdio -i dir
+		assert_contains err "kcore_dir/kallsyms: it belongs to user 65533"
+		expect_status 0 "$PERF_BPF" report --stdio -f -i dir
+		chown 0 dir/kcore_dir/kallsyms
+	fi
 	mv dir/kcore_dir/kcore .
 	"$PERF_BPF" report -i dir -s sym >out 2>err
 	assert_contains out "[k] pbt_recorded"
