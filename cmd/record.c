@@ -130,7 +130,7 @@ static const struct argp_option options[] = {
 	{"timestamp-boundary", OPT_TIMESTAMP_BOUNDARY, NULL, 0,
 	 "Record the times of the first and the last sample: always done"},
 	{"clockid", 'k', "CLOCK", 0,
-	 "Use this clock for times: monotonic, monotonic_raw, realtime, boottime, tai or a number"},
+	 "Use this clock: monotonic, monotonic_raw, realtime, boottime, tai or a number"},
 	{"sample-identifier", OPT_SAMPLE_IDENTIFIER, NULL, 0,
 	 "Record the id of the event in each sample, also if there is only one event"},
 	{"exclude-perf", OPT_EXCLUDE_PERF, NULL, 0,
