@@ -190,6 +190,15 @@ for line in sys.stdin:
 	[ ! -s wide ] || fail "$(cat wide)"
 }
 
+# In .Ql a , Ql b a quotation holds the next one, and the reader sees two closing marks.
+test_quotations_are_not_nested() {
+	local page
+	for page in "$SRC"/man/*.[1-9]; do
+		groff -mandoc -Tutf8 -P-cbou -rLL=900n "$page" | grep -o '‘[^’]*‘.*' | sed "s/^/${page##*/}: /" >>nested || :
+	done
+	[ ! -s nested ] || fail "$(cut -c1-100 nested)"
+}
+
 test_pages_name_pages_that_are_there() {
 	for page in "$SRC"/man/*.[1-9]; do
 		sed -n 's/^\.Xr \([a-z-]*\) \([1-9]\).*/\1.\2/p' "$page" | sort -u |
