@@ -108,6 +108,8 @@ static struct error *on_ready(void *ctx, uint32_t events)
 
 	while (!loop_ended(browse->opts.loop) && (key = tty_key(browse->opts.tty)) != KEY_NONE)
 		TRY(browse_press(browse, key));
+	if (tty_has_hung_up(browse->opts.tty))
+		loop_end(browse->opts.loop);
 	return loop_ended(browse->opts.loop) ? NULL : browse_draw(browse);
 }
 

@@ -62,6 +62,7 @@ struct tty {
 	int guard_fd; /* our end of the socket */
 	pid_t guard;
 	bool on, mouse;
+	bool hung_up;
 	unsigned generation;
 	unsigned char bytes[KEY_MAX_BYTES]; /* that were read and are no key yet */
 	size_t n_bytes;
@@ -455,6 +456,18 @@ static void read_signals(struct tty *tty)
 	}
 }
 
+/* There will be no keys; the descriptor would be ready again and again. */
+static void hang_up(struct tty *tty)
+{
+	tty->hung_up = true;
+	epoll_ctl(tty->epoll_fd, EPOLL_CTL_DEL, tty->keys_fd, NULL);
+}
+
+bool tty_has_hung_up(const struct tty *tty)
+{
+	return tty->hung_up;
+}
+
 static void read_keys(struct tty *tty)
 {
 	const ssize_t n =
@@ -463,8 +476,7 @@ static void read_keys(struct tty *tty)
 	if (n > 0)
 		tty->n_bytes += (size_t)n;
 	else if (n == 0 || (errno != EAGAIN && errno != EINTR))
-		/* the terminal has gone: there will be no keys */
-		epoll_ctl(tty->epoll_fd, EPOLL_CTL_DEL, tty->keys_fd, NULL);
+		hang_up(tty);
 }
 
 static uint32_t take_key(struct tty *tty, bool all)
@@ -482,8 +494,13 @@ uint32_t tty_key(struct tty *tty)
 	uint32_t key;
 
 	read_signals(tty);
-	if (tty->keys_fd < 0 || !is_front(tty))
+	if (tty->keys_fd < 0 || tty->hung_up)
 		return KEY_NONE;
+	if (!is_front(tty)) {
+		if (tcgetpgrp(tty->keys_fd) < 0 && errno == EIO)
+			hang_up(tty);
+		return KEY_NONE;
+	}
 	if (tty->n_bytes < sizeof(tty->bytes))
 		read_keys(tty);
 	key = take_key(tty, false);

@@ -61,6 +61,11 @@ bool tty_is_utf8(void);
 
 /* The next key that waits; KEY_NONE: none does. Ctrl-Z stops the process here. */
 uint32_t tty_key(struct tty *tty);
+/*
+ * Whether tty_key() has seen that the terminal was closed. SIGHUP says the same, but may be
+ * ignored (nohup).
+ */
+bool tty_has_hung_up(const struct tty *tty);
 
 /* Takes the screen if it is not taken yet; false: the terminal is another job's now, or stalled. */
 bool tty_take(struct tty *tty);

@@ -208,4 +208,19 @@ test_mouse() {
 	wait_for is_back
 }
 
+# A terminal that is closed ends the browser, also if SIGHUP is ignored, as after nohup.
+test_closed_terminal() {
+	local pid
+	make_recording /opt/lib a b c >some
+	open_terminal 80 24
+	t send-keys "trap '' HUP" Enter
+	start some
+	wait_for screen_has " 1/3"
+	pid=$(pgrep -o -P "$(t display-message -p '#{pane_pid}')" perf-bpf)
+	grep -q '^SigIgn:.*[13579bdf]$' "/proc/$pid/status" || fail "SIGHUP is not ignored"
+	t kill-server
+	has_ended() { ! grep -qs '^State:[^Z]*$' "/proc/$pid/status"; }
+	soon has_ended
+}
+
 run_tests
