@@ -262,7 +262,7 @@ static struct error *add_all_fields(struct hist_spec *spec, const struct hist_sp
 				    size_t *n, int level)
 {
 	struct hist_dynamic d = *all;
-	enum hist_field field;
+	enum hist_field field = HIST_N_FIELDS;
 
 	d.raw |= opts->raw_trace;
 	for (d.nth = 1; d.nth <= opts->n_fields(opts->field_ctx, all); d.nth++) {
