@@ -172,7 +172,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct script_options *o = state->input;
 	struct error *err;
-	uint64_t number;
+	uint64_t number = 0;
 
 	switch (key) {
 	case ARGP_KEY_INIT:
