@@ -132,7 +132,7 @@ minor = $1
 method = 'Shop.buy' if minor > 10 else 'buy'
 lines = {'spin': 3, 'burn': 8, method: 14, 'generate': 17, 'consume': 22, 'recurse': 26, 'by_list': 32,
          'sort': 36, 'by_libc': 39, 'call_libc': 43, 'in_thread': 47, 'übung': 50, 'main': 53, '<module>': 1,
-         '<listcomp>': 59}
+         '<listcomp>': 59, 'main.<locals>.<listcomp>': 59} # the comprehension has a name up to 3.11
 ways = [['<module>', 'main'] + way for way in
         [[method], ['consume', 'generate'], ['recurse'] * 6, ['sort', 'by_list'], ['call_libc', 'by_libc'],
          ['übung']]] + [['in_thread']]
