@@ -157,7 +157,7 @@ test_time_of_day() {
 	ns=$(sed -n 's/.*"tod":\([0-9]*\).*/\1/p' json)
 	assert_equal "$(TZ=America/Los_Angeles date -d "@${ns%?????????}" '+%F %H:%M:%S').${ns: -9:6}" \
 		"$(sed 's/ *$//' first)"
-	! "$PERF_BPF" script --json -i k.data | grep tod || fail "it was not asked for"
+	! "$PERF_BPF" script --json -i k.data | grep '"tod"' || fail "it was not asked for"
 	record t.data -e cpu-clock -F 500
 	expect_status 1 "$PERF_BPF" script -F +tod -i t.data
 	assert_contains err "record with -k"
