@@ -240,15 +240,6 @@ static struct error *process_bytes(struct session *s, const uint8_t *base, uint6
 	return err;
 }
 
-/* Copies of stacks, of whose bytes few are looked at. */
-static bool has_stacks(struct session *s)
-{
-	for (size_t i = 0; i < session_n_events(s); i++)
-		if (session_event(s, i)->attr.sample_type & PERF_SAMPLE_STACK_USER)
-			return true;
-	return false;
-}
-
 /*
  * Of the mapped file. Stacks, and a record that is larger than a piece, are read where they are
  * mapped.
@@ -259,7 +250,7 @@ static struct error *process_file(struct session *s, uint64_t offset, uint64_t s
 	const size_t most = pieces_size(&s->input, size);
 	const uint8_t *rest;
 
-	if (has_stacks(s)) {
+	if (session_has_stacks(s)) {
 		s->input.pieces.reads_mapping = true;
 		return process_bytes(s, s->input.base, offset, size);
 	}

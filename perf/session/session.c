@@ -812,6 +812,16 @@ struct session_event *session_event(struct session *s, size_t index)
 	return index < s->events.n ? &s->events.v[index]->pub : NULL;
 }
 
+bool session_has_stacks(const struct session *s)
+{
+	struct event_node *const *ev;
+
+	vec_for_each (ev, &s->events)
+		if ((*ev)->pub.attr.sample_type & PERF_SAMPLE_STACK_USER)
+			return true;
+	return false;
+}
+
 const struct data_header *session_header(const struct session *s)
 {
 	return &s->header;

@@ -210,6 +210,8 @@ DEFINE_FREEP(struct session, session_free)
 
 size_t session_n_events(const struct session *s);
 struct session_event *session_event(struct session *s, size_t index);
+/* Whether samples of any event have copies of stacks, of whose many bytes few are looked at. */
+bool session_has_stacks(const struct session *s);
 /* Whether it is the event of record --off-cpu, perf's or ours: a BPF program takes its stacks. */
 bool session_event_is_off_cpu(const struct session_event *event);
 

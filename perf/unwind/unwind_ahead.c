@@ -68,17 +68,10 @@ struct unwind_ahead {
 	bool has_ended;
 };
 
-static bool has_stacks(struct session *s)
-{
-	for (size_t i = 0; i < session_n_events(s); i++)
-		if (session_event(s, i)->attr.sample_type & PERF_SAMPLE_STACK_USER)
-			return true;
-	return false;
-}
-
 bool unwind_ahead_helps(struct resolver *r)
 {
-	return !resolver_wants_lines(r) && has_stacks(resolver_session(r)) && thread_cpus() > 1;
+	return !resolver_wants_lines(r) && session_has_stacks(resolver_session(r)) &&
+	       thread_cpus() > 1;
 }
 
 static void unwind_batch(struct unwinder *u, struct batch *b)
