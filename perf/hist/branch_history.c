@@ -3,13 +3,13 @@
  * Call chains with the branches before the sample: perf report --branch-history. Each branch is two
  * frames, where it went to and where it is from; behind them is the call chain, without what the
  * branches show already. What perf does (tools/perf/util/machine.c of Linux 7.2) is done in the
- *same order, with its corners:
+ * same order, with its corners:
  *
  *	- a loop is shown once: branches that repeat those since the last branch from the same place
  *	  are left out, and counted as an iteration of the first branch behind them
  *	- with the caller first, the branches come before the call chain, the oldest first
  *	- the call chain is shorter by the number of branches that are shown, at the end that is
- *last
+ *	  last
  *
  * perf finds the places in a table of 127 slots, and misses a loop where two of them share one.
  */
@@ -237,10 +237,9 @@ struct error *hist_history_make(struct hist *h, const struct session_event *even
 
 struct error *hist_history_add(struct hist *h, const struct hist_stack *s)
 {
-	struct branch_counts *sums = u64map_get(&h->histories, (uintptr_t)s);
-
 	if (!h->spec->branch_history)
 		return NULL;
+	struct branch_counts *sums = u64map_get(&h->histories, (uintptr_t)s);
 	if (!sums) {
 		sums = arena_alloc(&h->arena, s->depth * sizeof(*sums) + !s->depth);
 		if (!sums || !u64map_put(&h->histories, (uintptr_t)s, sums))
