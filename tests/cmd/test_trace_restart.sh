@@ -109,10 +109,11 @@ test_as_strace() {
 	ready
 	command -v strace >/dev/null || skip "strace is not installed"
 	trace poll --strace
-	# Without the lines of signals, and how the columns are filled. SIGCONT may interrupt once more
-	# what ptrace has stopped; strace does not know of which call that is.
-	strace -f -o theirs -e trace=poll,restart_syscall ./pbr_work poll || skip "strace: $(head -1 theirs)"
-	sed -E 's/^[0-9]+ +//; s/ += / = /' theirs | grep -E '^(poll|restart)' |
+	# A file for each process (-ff): in a common one strace breaks a call in two where another process
+	# has a line meanwhile. Without the lines of signals, and how the columns are filled. SIGCONT may
+	# interrupt once more what ptrace has stopped; strace does not know of which call that is.
+	strace -ff -o theirs -e trace=poll,restart_syscall ./pbr_work poll || skip "strace: $(head -1 theirs.*)"
+	sed -E 's/ += / = /' theirs.* | grep -E '^(poll|restart)' |
 		grep -v 'resuming interrupted system call' >theirs.calls
 	sed -E 's/^\[pid +[0-9]+\] //; s/ += / = /' lines >ours.calls
 	diff -u theirs.calls ours.calls || fail "strace (-) and we (+) differ"
