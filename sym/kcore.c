@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "lib/base/vec.h"
+#include "lib/sys/open_file.h"
 #include "sym/sym.h"
 
 enum { MAX_SEGMENTS = 4096 };
@@ -228,19 +229,6 @@ static struct error *find_pages(const struct kcore *k, range_vec *out)
 	return NULL;
 }
 
-static struct error *write_all(int fd, const void *bytes, size_t n, uint64_t at)
-{
-	for (size_t done = 0; done < n;) {
-		const ssize_t put =
-			pwrite(fd, (const char *)bytes + done, n - done, (off_t)(at + done));
-
-		if (put < 0 && errno != EINTR)
-			return error_errno(errno, "cannot write the kernel's code");
-		done += put > 0 ? (size_t)put : 0;
-	}
-	return NULL;
-}
-
 static struct error *copy_range(const struct kcore *k, const struct range *from, int fd,
 				uint64_t at)
 {
@@ -258,7 +246,7 @@ static struct error *copy_range(const struct kcore *k, const struct range *from,
 		if (got <= 0)
 			return error_errno(got ? errno : ENODATA, "cannot read '%s'",
 					   k->opts.kcore);
-		TRY(write_all(fd, bytes, (size_t)got, at + done));
+		TRY(file_write_at(fd, bytes, (size_t)got, at + done));
 		done += (uint64_t)got;
 	}
 	return NULL;
@@ -280,7 +268,7 @@ static struct error *copy_pages(const struct kcore *k, const range_vec *pages, i
 	uint64_t at = sizeof(head) + n * sizeof(Elf64_Phdr);
 
 	memcpy(head.e_ident, k->head.e_ident, sizeof(head.e_ident));
-	TRY(write_all(fd, &head, sizeof(head), 0));
+	TRY(file_write_at(fd, &head, sizeof(head), 0));
 	for (Elf64_Half i = 0; i < n; i++) {
 		const struct range *from = &pages->v[i];
 		const uint64_t size = from->end - from->start;
@@ -295,7 +283,8 @@ static struct error *copy_pages(const struct kcore *k, const range_vec *pages, i
 			.p_memsz = size,
 			.p_align = PAGE,
 		};
-		TRY(write_all(fd, &segment, sizeof(segment), sizeof(head) + i * sizeof(segment)));
+		TRY(file_write_at(fd, &segment, sizeof(segment),
+				  sizeof(head) + i * sizeof(segment)));
 		TRY(copy_range(k, from, fd, at));
 		at += size;
 	}
@@ -311,7 +300,7 @@ struct error *kcore_copy(struct kcore *k, int fd)
 	if (!err && pages.n > MAX_SEGMENTS)
 		err = error_new(EFBIG, "the kernel has more than %d modules", MAX_SEGMENTS);
 	if (!err)
-		err = copy_pages(k, &pages, fd);
+		err = error_at(copy_pages(k, &pages, fd), "the kernel's code");
 	vec_deinit(&pages);
 	return err;
 }

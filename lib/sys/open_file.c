@@ -399,19 +399,31 @@ struct error *output_create(const struct output_path *out, const char *path, int
 	return NULL;
 }
 
-struct error *file_write(int fd, const void *data, size_t n)
+/* offset -1: the file's own */
+static struct error *write_bytes(int fd, const char *p, size_t n, off_t offset)
 {
-	for (const char *p = data; n > 0;) {
-		const ssize_t done = write(fd, p, n);
+	while (n > 0) {
+		const ssize_t done = offset < 0 ? write(fd, p, n) : pwrite(fd, p, n, offset);
 
 		if (done < 0 && errno != EINTR)
 			return error_errno(errno, "cannot be written");
 		if (done > 0) {
 			p += done;
 			n -= (size_t)done;
+			offset += offset < 0 ? 0 : done;
 		}
 	}
 	return NULL;
+}
+
+struct error *file_write(int fd, const void *data, size_t n)
+{
+	return write_bytes(fd, data, n, -1);
+}
+
+struct error *file_write_at(int fd, const void *data, size_t n, uint64_t offset)
+{
+	return write_bytes(fd, data, n, (off_t)offset);
 }
 
 int open_temporary(int dir_fd, char name[TEMPORARY_NAME_SIZE], int flags, mode_t mode)

@@ -113,5 +113,7 @@ struct error *file_replace_by(int dir_fd, const char *name, mode_t mode, file_co
 			      void *ctx);
 /* Writes all n bytes. Errors: as write(2), without a name. */
 struct error *file_write(int fd, const void *data, size_t n);
+/* The same at an offset; the file's own does not change. Errors: as pwrite(2), without a name. */
+struct error *file_write_at(int fd, const void *data, size_t n, uint64_t offset);
 
 #endif

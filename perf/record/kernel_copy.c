@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lib/sys/open_file.h"
 #include "perf/record/internal.h"
 #include "sym/kcore.h"
 
@@ -29,11 +30,7 @@ static struct error *copy_file(const char *path, int dir, const char *name)
 		return error_errno(errno, "cannot open '%s'", path);
 	TRY(create_file(dir, name, &to));
 	while ((got = read(from, bytes, sizeof(bytes))) > 0)
-		for (ssize_t done = 0, put; done < got; done += put) {
-			put = write(to, bytes + done, (size_t)(got - done));
-			if (put < 0)
-				return error_errno(errno, "cannot write kcore_dir/%s", name);
-		}
+		TRY(error_at(file_write(to, bytes, (size_t)got), "kcore_dir/%s", name));
 	return got < 0 ? error_errno(errno, "cannot read '%s'", path) : NULL;
 }
 
