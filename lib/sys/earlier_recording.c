@@ -80,7 +80,7 @@ static void remove_names(DIR *dir, bool (*is_known)(const char *))
  * What renameat() cannot replace: a directory by anything but an empty one, a file by a directory.
  * A directory stays as it is if there is anything else in it.
  */
-static struct error *remove_old(int dir_fd, const char *name, bool by_dir)
+static struct error *remove_recording(int dir_fd, const char *name, bool by_dir)
 {
 	static const char cannot[] = "cannot remove the recording before the last one";
 	DIR *dir = open_directory(dir_fd, name), *kcore_dir;
@@ -130,9 +130,14 @@ struct error *earlier_recording_keep(struct output_path *out)
 	else if (!st.st_size)
 		return NULL;
 	snprintf(old, sizeof(old), "%s.old", out->name);
-	TRY(remove_old(out->dir_fd, old, out->is_dir));
+	TRY(remove_recording(out->dir_fd, old, out->is_dir));
 	if (renameat(out->dir_fd, out->name, out->dir_fd, old))
 		return error_errno(errno, "cannot rename the earlier recording");
 	out->exists = out->is_dir = false;
 	return NULL;
+}
+
+void recording_dir_remove(const struct output_path *out)
+{
+	error_free(remove_recording(out->dir_fd, out->name, true));
 }

@@ -16,4 +16,10 @@
  */
 struct error *earlier_recording_keep(struct output_path *out);
 
+/*
+ * Removes a directory that was made at that place, in which nothing could be recorded: the next
+ * recording would rename it, and remove PATH.old. It stays if it has other files.
+ */
+void recording_dir_remove(const struct output_path *out);
+
 #endif

@@ -31,20 +31,18 @@ static const char *option(const struct recording *rec)
 	return rec->opts.threads ? "--threads" : "--kcore";
 }
 
-static struct error *create(const struct recording *rec, int *dir)
+static struct error *create(const struct recording *rec, struct output_path *out, int *dir)
 {
-	_cleanup_output_path_ struct output_path out = {.dir_fd = -1};
-
 	if (!strcmp(rec->opts.output, "-"))
 		return error_usage("%s does not work with a pipe", option(rec));
-	TRY(output_find_dir(rec->opts.output, &out));
-	if (out.is_special)
+	TRY(output_find_dir(rec->opts.output, out));
+	if (out->is_special)
 		return error_usage("%s: '%s' is not a file or directory", option(rec),
 				   rec->opts.output);
-	TRY(error_at(earlier_recording_keep(&out), "%s", rec->opts.output));
-	if (mkdirat(out.dir_fd, out.name, 0700))
+	TRY(error_at(earlier_recording_keep(out), "%s", rec->opts.output));
+	if (mkdirat(out->dir_fd, out->name, 0700))
 		return cannot(rec, "cannot create the directory");
-	*dir = openat(out.dir_fd, out.name, O_PATH | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	*dir = openat(out->dir_fd, out->name, O_PATH | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 	return *dir < 0 ? cannot(rec, "cannot open the directory") : NULL;
 }
 
@@ -75,7 +73,7 @@ static struct error *create_parts(struct recording *rec, int dir, struct data_wr
 	return NULL;
 }
 
-struct error *directory_begin(struct recording *rec)
+static struct error *fill(struct recording *rec, struct kcore *k, int dir)
 {
 	static const uint64_t version = DIR_VERSION;
 	const struct data_writer_opts opts = {
@@ -84,19 +82,29 @@ struct error *directory_begin(struct recording *rec)
 		.compressed2 = rec->opts.compressed2,
 		.mmap_len = rec->mmap_pages * sys_page_size(),
 	};
+
+	TRY(create_file(rec, dir, "data", &opts, &rec->writer));
+	if (rec->opts.threads) {
+		TRY(data_writer_feature(rec->writer, DATA_DIR_FORMAT, &version, sizeof(version)));
+		TRY(create_parts(rec, dir, opts));
+	}
+	return k ? error_prefix(kernel_copy(k, dir), "--kcore") : NULL;
+}
+
+struct error *directory_begin(struct recording *rec)
+{
+	_cleanup_output_path_ struct output_path out = {.dir_fd = -1};
 	_cleanup_(kcore_freep) struct kcore *k = NULL;
 	_cleanup_close_ int dir = -1;
 
 	/* before an earlier recording is renamed */
 	if (rec->opts.kcore)
 		TRY(error_prefix(kcore_open(&(struct kcore_opts){0}, &k), "--kcore"));
-	TRY(create(rec, &dir));
-	TRY(create_file(rec, dir, "data", &opts, &rec->writer));
-	if (rec->opts.threads) {
-		TRY(data_writer_feature(rec->writer, DATA_DIR_FORMAT, &version, sizeof(version)));
-		TRY(create_parts(rec, dir, opts));
-	}
-	return rec->opts.kcore ? error_prefix(kernel_copy(k, dir), "--kcore") : NULL;
+	TRY(create(rec, &out, &dir));
+	struct error *err = fill(rec, k, dir);
+	if (err)
+		recording_dir_remove(&out);
+	return err;
 }
 
 struct error *directory_end(struct recording *rec, bool failed)

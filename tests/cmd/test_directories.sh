@@ -282,6 +282,22 @@ test_own_disk_is_full() {
 	[ "$n" -lt 20000 ] || fail "$n samples"
 }
 
+# What could not begin leaves nothing, and the earlier recording is not lost by a second try.
+test_own_disk_has_no_room_to_begin() {
+	need
+	local i
+	mkdir disk
+	mount -t tmpfs -o nr_inodes=$((1 + 2 + $(nproc) + 1)) tmpfs disk || skip "tmpfs cannot be mounted"
+	trap 'umount "$TMP/disk"' EXIT
+	"$PERF_BPF" record -q --threads -e $EVENT -o disk/t.dir -- ./pbt_numbers 100
+	for i in 1 2; do
+		expect_status 1 "$PERF_BPF" record --threads -e $EVENT -o disk/t.dir -- touch ran
+		assert_contains err "disk/t.dir: cannot create a file: No space left on device"
+		[ ! -e disk/t.dir ] && [ ! -e ran ] || fail "something was recorded"
+		assert_numbers "$PERF_BPF" disk/t.dir.old 100
+	done
+}
+
 test_own_refused() {
 	need
 	local option
