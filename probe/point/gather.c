@@ -4,6 +4,17 @@
 
 #include <string.h>
 
+int function_order(uint64_t a, const char *a_name, uint64_t b, const char *b_name)
+{
+	const size_t a_lines = strspn(a_name, "_"), b_lines = strspn(b_name, "_");
+
+	if (a != b)
+		return a < b ? -1 : 1;
+	if (a_lines != b_lines)
+		return a_lines < b_lines ? -1 : 1;
+	return strcmp(a_name, b_name);
+}
+
 void pending_deinit(struct pending *pending)
 {
 	struct pending_value *one;

@@ -231,6 +231,9 @@ struct error *columns_close(struct columns *columns, bool force, const struct lo
 
 struct probe_finder;
 
+/* By address. Of the names of one function the public one is first: with fewer '_' before it. */
+int function_order(uint64_t a, const char *a_name, uint64_t b, const char *b_name);
+
 /* Points that are none, since something could not be read there: how many, and -vv has each. */
 struct left_out {
 	size_t n;

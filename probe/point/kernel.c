@@ -155,13 +155,7 @@ static int compare_kfuncs(const void *a, const void *b)
 {
 	const struct kfunc *x = a, *y = b;
 
-	if (x->address != y->address)
-		return x->address < y->address ? -1 : 1;
-	/* Of the names of one function the public one first: with fewer '_' before it. */
-	const size_t ux = strspn(x->name, "_"), uy = strspn(y->name, "_");
-	if (ux != uy)
-		return ux < uy ? -1 : 1;
-	return strcmp(x->name, y->name);
+	return function_order(x->address, x->name, y->address, y->name);
 }
 
 static bool push_kfunc(struct kfuncs *funcs, const char *name, const char *module, uint64_t address,

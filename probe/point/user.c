@@ -357,18 +357,11 @@ static bool fits(struct user *user, const struct wanted_function *w,
 	return true;
 }
 
-/* By address; of those at one address the best name first. */
 static int compare_funcs(const void *a, const void *b)
 {
 	const struct user_func *x = a, *y = b;
 
-	if (x->address != y->address)
-		return x->address < y->address ? -1 : 1;
-	/* Names with fewer '_' in front are the public ones. */
-	const size_t ux = strspn(x->name, "_"), uy = strspn(y->name, "_");
-	if (ux != uy)
-		return ux < uy ? -1 : 1;
-	return strcmp(x->name, y->name);
+	return function_order(x->address, x->name, y->address, y->name);
 }
 
 struct error *user_functions(struct user *user, const char *name, bool is_glob,
