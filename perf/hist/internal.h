@@ -113,14 +113,6 @@ void hist_index_free(struct hist *h);
  */
 bool hist_frame_matches(const struct hist_frame *frame, const regex_t *regex, int8_t *known);
 
-/* The frame that is known of what `like` is of; NULL: none, and the key that it gets in h->frames.
- */
-const struct hist_frame *hist_frame_find(const struct hist *h, const struct hist_frame *like,
-					 uint64_t *key);
-/* One pointer for equal chains; NULL: no memory. */
-const struct result_frame *const *hist_chain_intern(struct hist *h,
-						    const struct result_frame **frames, size_t n);
-
 /* What a stack refers to until it is added. */
 #define HIST_MAX_STACK 2048
 struct stack_parts {
@@ -136,12 +128,39 @@ struct error *hist_stack_make(struct hist *h, const struct sample *sample,
 			      const struct session_event *event, const struct thread *thread,
 			      const struct location *leaf, const struct hist_context *context,
 			      struct stack_parts *parts, struct hist_stack *s);
+
+/* ---- hist_frames.c ---- */
+
+bool hist_frames_init(struct hist *h); /* false: no memory */
+/* '.', 'k' or 'H', as perf prints it before a function. */
+char hist_level_of(uint8_t cpumode);
+/* perf's rank of a DSO by its first appearance; 0: no memory. */
+uint32_t hist_dso_rank(struct hist *h, const struct dso *dso);
+/* The frame of a location without inlined functions; NULL: no memory. */
+const struct hist_frame *hist_frame_of(struct hist *h, const struct location *loc);
+/* The frame of a sample's own address; NULL: no memory. */
+const struct hist_frame *hist_leaf_frame(struct hist *h, const struct location *leaf);
 /*
  * Adds the frames of an address, innermost first, to n of parts; room: how many more addresses
  * follow. How many there are then; -1: no memory.
  */
 int hist_frames_add(struct hist *h, const struct thread *thread, uint8_t cpumode, uint64_t ip,
 		    size_t room, struct stack_parts *parts, size_t n);
+/* The known frame of what `like` is of; NULL: none, and the key that it gets in h->frames. */
+const struct hist_frame *hist_frame_find(const struct hist *h, const struct hist_frame *like,
+					 uint64_t *key);
+
+/* ---- hist_stacks.c ---- */
+
+/* One pointer for equal chains; NULL: no memory. */
+const struct result_frame *const *hist_chain_intern(struct hist *h,
+						    const struct result_frame **frames, size_t n);
+/* Adds to the stack that is equal, or a copy as a new one; its thread is then this one. */
+struct error *hist_stack_add(struct hist *h, const struct hist_stack *s,
+			     const struct thread *thread, struct hist_stack **out);
+
+/* ---- branches, memory accesses ---- */
+
 /* branch_history.c: the call chain of a sample with its branches; then, once its stack is known. */
 struct error *hist_history_make(struct hist *h, const struct session_event *event,
 				const struct sample *sample, const struct thread *thread,
@@ -149,8 +168,6 @@ struct error *hist_history_make(struct hist *h, const struct session_event *even
 struct error *hist_history_add(struct hist *h, const struct hist_stack *s);
 /* All of the branches in an entry's call chains. */
 struct branch_counts hist_history_of(const struct hist_entry *he);
-/* The frame of a location without inlined functions; NULL: no memory. */
-const struct hist_frame *hist_frame_of(struct hist *h, const struct location *loc);
 /* Of the samples that had branches, in place of the branches. */
 void hist_count_branched(struct hist *h);
 /* Where an address of code lies whose mode is unknown; frame NULL: no memory. */
@@ -172,9 +189,8 @@ struct error *hist_blocks_add(struct hist *h, const struct hist_branch_end *from
 			      const struct hist_branch_end *before, uint64_t cycles);
 void hist_blocks_free(struct hist_blocks *blocks);
 
-/* Adds to the stack that is equal, or a copy as a new one; its thread is then this one. */
-struct error *hist_stack_add(struct hist *h, const struct hist_stack *s,
-			     const struct thread *thread, struct hist_stack **out);
+/* ---- what is kept of stacks, what keys look at ---- */
+
 /* With spec.n_samples: one of those that the stack is the sum of. */
 struct error *hist_stack_keep(struct hist *h, const struct hist_stack *s,
 			      const struct sample *sample);
@@ -216,9 +232,6 @@ bool hist_known_helps(const struct hist_spec *spec);
 void hist_known_keep(struct hist *h, const struct sample *sample, const struct thread *thread,
 		     struct hist_stack *stack);
 void hist_known_free(struct hist *h);
-
-/* perf's rank of a DSO by its first appearance; 0: no memory. */
-uint32_t hist_dso_rank(struct hist *h, const struct dso *dso);
 
 /* Of a live spec: */
 bool hist_stack_has_faded(const struct hist_stack *s);
