@@ -112,6 +112,16 @@ struct browser {
 	char *message, *status;
 };
 
+/* Before a change of the view that the command may refuse: browser_undo(). */
+struct error *browser_keep_view(struct browser *b);
+/* A copy of the text, or NULL for "" and NULL, in place of the member. */
+struct error *browser_set_text(char **member, const char *text);
+/* step: 1 or -1; more than one event is shown. */
+struct error *browser_next_event(struct browser *b, ptrdiff_t step);
+struct error *browser_event_menu(struct browser *b);
+/* A key while the table is shown. */
+struct error *browser_press_table(struct browser *b, uint32_t key, enum browser_wish *wish);
+
 const struct result *browser_result(const struct browser *b);
 /* NULL: there are no rows. */
 const struct browse_row *browser_row(const struct browser *b);
