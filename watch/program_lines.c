@@ -19,9 +19,10 @@ const char *program_type_text(uint32_t type, char unknown[TYPE_TEXT_SIZE])
 	return type_or_number(libbpf_bpf_prog_type_str(type), type, unknown);
 }
 
+/* With COMM of 15 bytes 80 columns, but for long names and numbers. */
 void program_lines_head(struct strbuf *out)
 {
-	strbuf_addf(out, "%-15s  %-6s  %6s  %-14s  %-16s  %7s  %s\n", "TIME", "EVENT", "ID", "TYPE",
+	strbuf_addf(out, "%-12s %-6s %6s %-14s %-15s %6s %s\n", "TIME", "EVENT", "ID", "TYPE",
 		    "NAME", "PID", "COMM");
 }
 
@@ -43,7 +44,7 @@ static void add_time(struct strbuf *out, uint64_t time_ns)
 
 	if (localtime_r(&seconds, &tm))
 		strftime(text, sizeof(text), "%T", &tm);
-	strbuf_addf(out, "%s.%06" PRIu64, text, time_ns % 1000000000 / 1000);
+	strbuf_addf(out, "%s.%03" PRIu64, text, time_ns % 1000000000 / 1000000);
 }
 
 /* What does not fit into the columns, on a line of its own. */
@@ -81,11 +82,10 @@ void program_lines_text(const struct program_event *event, bool not_allowed, str
 	char unknown[TYPE_TEXT_SIZE];
 
 	add_time(out, event->time_ns);
-	strbuf_addf(out, "  %-6s  %6" PRIu32 "  %-14s  ", event->loaded ? "load" : "unload",
-		    event->id,
+	strbuf_addf(out, " %-6s %6" PRIu32 " %-14s ", event->loaded ? "load" : "unload", event->id,
 		    event->details ? program_type_text(event->details->type, unknown) : "?");
-	add_padded(out, *event->name ? event->name : "-", 16);
-	strbuf_addf(out, "  %7d  ", (int)event->pid);
+	add_padded(out, *event->name ? event->name : "-", 15);
+	strbuf_addf(out, " %6d ", (int)event->pid);
 	plain_adds(out, *event->comm ? event->comm : "?");
 	if (not_allowed)
 		strbuf_adds(out, "  NOT ALLOWED");
