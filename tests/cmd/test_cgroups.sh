@@ -67,12 +67,22 @@ pid_in() {
 	done | grep .
 }
 
-# Two programs run in the two containers.
+# waits_for_child PID: in wait4(2), by the numbers of x86-64 and arm64
+waits_for_child() {
+	case $(cut -d' ' -f1 "/proc/$1/syscall") in
+	61 | 260) ;;
+	*) return 1 ;;
+	esac
+}
+
+# Two programs run in the two containers, and nothing else: unshare waits for them.
 start_two() {
 	build blue
 	build red
 	in_cgroup $docker unshare --fork --kill-child ./blue &
+	soon waits_for_child $!
 	in_cgroup $crio/container unshare --fork --kill-child ./red &
+	soon waits_for_child $!
 	soon pid_in $docker blue >/dev/null
 	soon pid_in $crio/container red >/dev/null
 	blue=$(pid_in $docker blue) red=$(pid_in $crio/container red)
