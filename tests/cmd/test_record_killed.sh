@@ -62,7 +62,8 @@ test_kill_in_each_mode() {
 	work=$!
 	trap 'kill $work 2>/dev/null || :' EXIT
 	mkfifo fifo
-	for mode in "" -z --threads --switch-output=1s --overwrite pipe "pipe -z"; do
+	# no file is switched meanwhile: t.data would have nothing in it yet, or not be there
+	for mode in "" -z --threads --switch-output=1h --overwrite pipe "pipe -z"; do
 		file=t.data
 		rm -rf t.data*
 		case $mode in
@@ -88,12 +89,14 @@ test_kill_in_each_mode() {
 }
 
 # assert_full ERROR DIRECTORY BLOCKS OPTION...: record, with that limit for the size of a file, says that it could not write, and readers that the end is
-# missing
+# missing. The workload goes on until then: what a late recorder has compressed of a full ring has room.
+# Rings that are overwritten are written when the workload has ended, and are larger than the file.
 assert_full() {
-	local file
+	local file workload='while :; do "$0" 20000; done'
+	[ "$4" != --overwrite ] || workload='"$0" 20000'
 	# shellcheck disable=SC2016
 	expect_status 1 bash -c 'ulimit -f "$0"; exec "$@"' "$3" "$PERF_BPF" record --no-buffering -m 1M \
-		-e syscalls:sys_enter_getpriority "${@:4}" -o "$2/t.data" -- "$COUNTED" 20000
+		-e syscalls:sys_enter_getpriority "${@:4}" -o "$2/t.data" -- sh -c "$workload" "$COUNTED"
 	assert_contains err "cannot write: $1"
 	assert_contains err ' not written)'
 	for file in "$2"/t.data*; do
