@@ -277,10 +277,10 @@ assert cost["pbt_burn"]["runs"] == m["burnt"]["count"] > 0, (cost, m)'
 test_without_a_command_it_ends_with_the_last_program() {
 	make_burner
 	sed -i '/^SEC.*pbt_light/,/^}/d' burn.bpf.c
-	./pbt_calls 0 30 >calls &
+	./pbt_calls 0 600 >calls &
 	pid=$!
 	trap 'kill $pid' EXIT
-	expect_status 3 "$PERF_BPF" run burn.bpf.c --max-overhead 0.01% --duration 25
+	expect_status 3 "$PERF_BPF" run burn.bpf.c --max-overhead 0.01% --duration 300
 	assert_contains err "no program is attached any more"
 	kill -0 $pid || fail "it did not end before the calls did"
 }
