@@ -34,7 +34,11 @@ test_mmap_flush() {
 	record --no-buffering --mmap-flush 1M -m 1M -e $EVENT -o t.data -- "$COUNTED" 500
 	assert_calls t.data 0 499
 	assert_contains record.err 'Woken up 1 times'
-	record --no-buffering -m 1M -e $EVENT -o t.data -- "$COUNTED" 500 1000
+	# without it, what is in the ring is read while the workload runs
+	# shellcheck disable=SC2016
+	record --no-buffering -m 1M -e $EVENT -o t.data -- sh -c '"$0" 1
+		until "$1" script -i t.data 2>/dev/null | grep -q getpriority; do sleep 0.05; done
+		"$0" 1' "$COUNTED" "$PERF_BPF"
 	! grep -q 'Woken up 1 times' record.err || fail "without it, too"
 	expect_status 2 "$PERF_BPF" record --mmap-flush x -o t.data -- true
 }
