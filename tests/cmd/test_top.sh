@@ -442,6 +442,7 @@ test_kernel_image_is_not_looked_for() {
 	work
 	command -v strace >/dev/null || skip "strace is not installed"
 	for option in "" --ignore-vmlinux; do
+		rm -f out # of the one before: the child of the shell that makes it may be late
 		ASAN_OPTIONS=${ASAN_OPTIONS:-}:detect_leaks=0 strace -f -o calls -e trace=%file "$PERF_BPF" top --stdio -d 0.2 -e context-switches -c 1 \
 			-p $pid $option >out 2>err &
 		top_pid=$!
