@@ -352,7 +352,11 @@ static void pad_buf(struct strbuf *sb)
 	strbuf_add(sb, zeros, -sb->len & 7);
 }
 
-/* The features that are not in the file yet; sb will stand at offset in it. */
+/*
+ * The features that are not in the file yet; sb will stand at offset in it. Each begins at a
+ * multiple of 8. Nothing is behind the last one: of a file that is cut a feature is missing, and
+ * not zeros only.
+ */
 static void put_features(struct data_writer *w, struct strbuf *sb, uint64_t offset)
 {
 	for (unsigned int i = 1; i < DATA_LAST_FEATURE; i++) {
@@ -360,11 +364,11 @@ static void put_features(struct data_writer *w, struct strbuf *sb, uint64_t offs
 
 		if (!f->late)
 			continue;
+		pad_buf(sb);
 		f->where = (struct data_section){offset + sb->len, f->size};
 		f->late = false;
 		f->in_file = true;
 		strbuf_add(sb, f->bytes, f->size);
-		pad_buf(sb);
 	}
 }
 
@@ -429,6 +433,7 @@ static struct error *file_start(struct data_writer *w)
 	}
 	w->header.attrs.size = sb.len - w->header.attrs.offset;
 	put_features(w, &sb, 0);
+	pad_buf(&sb);
 	w->header.data.offset = sb.len;
 	/* A round without records, so that the data are not of size 0. */
 	record_encode_finished_round(&sb);

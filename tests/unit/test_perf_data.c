@@ -496,6 +496,33 @@ static void a_finished_file_holds_all(void **state)
 	assert_string_equal(losses.ledger[0].name, "my:event");
 }
 
+/* Whatever the size of its last feature: nothing stands behind it, so that a file that is cut is
+ * found to be. */
+static void a_file_without_its_last_byte_is_cut(void **state)
+{
+	struct files *f = *state;
+	/* one type description with the id 7, of 1 to 8 bytes */
+	uint32_t btf[5] = {1, 7};
+
+	for (btf[2] = 1; btf[2] <= 8; btf[2]++) {
+		_cleanup_(session_freep) struct session *s = NULL;
+		struct session_tool tool = {0};
+		struct data_writer *w = writer_new(f->path, NULL);
+
+		assert_null(write_samples(w, 1, 10));
+		assert_null(data_writer_feature(w, DATA_BPF_BTF, btf, 3 * sizeof(*btf) + btf[2]));
+		assert_null(data_writer_finish(w));
+		assert_int_equal(truncate(f->path, (off_t)data_writer_bytes(w) - 1), 0);
+		data_writer_free(w);
+		assert_null(session_open(f->path, NULL, &s));
+		assert_null(session_process(s, &tool));
+		struct error *err = session_check_complete(s, "cut");
+		assert_non_null(err);
+		assert_non_null(strstr(err->msg, "the recording is truncated"));
+		error_free(err);
+	}
+}
+
 /* Also when the recorder is killed right after the round. */
 static void ids_that_come_late(void **state)
 {
@@ -823,6 +850,7 @@ int main(void)
 		cmocka_unit_test(tracing_data_come_back_as_built),
 		cmocka_unit_test(events_are_named_as_perf_names_them),
 		WITH_FILES(a_finished_file_holds_all),
+		WITH_FILES(a_file_without_its_last_byte_is_cut),
 		WITH_FILES(ids_that_come_late),
 		WITH_FILES(a_kill_at_any_moment_leaves_the_last_round),
 		WITH_FILES(compressed_records_come_back),
