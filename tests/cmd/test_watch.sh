@@ -164,7 +164,8 @@ test_lines_for_people() {
 	grep -qE '^[0-9:]{8}\.[0-9]{3} load   +[0-9]+ socket_filter  pbtl1 +[0-9]+ program_loader$' out ||
 		fail "$(cat out)"
 	grep -qE '^[0-9:]{8}\.[0-9]{3} unload +[0-9]+ socket_filter  pbtl1 ' out || fail "$(cat out)"
-	! awk '!/^\t/ && length > 80' out | grep . || fail "a line does not fit into 80 columns"
+	# programs of others may have longer names
+	! awk '(NR == 1 || / pbtl[01] /) && length > 80' out | grep . || fail "a line does not fit into 80 columns"
 	grep -qP '^\ttag [0-9a-f]{16}  uid 0  xlated 16B' out || fail "$(cat out)"
 }
 
