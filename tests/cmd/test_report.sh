@@ -397,10 +397,11 @@ test_raw_trace() {
 	"$PERF_BPF" report -i "$FILES/plain" --raw-trace </dev/null | diff mine - || fail "not the same"
 }
 
-# An event without call chains has those of the other, whose samples are beside its own.
+# An event without call chains has those of the other, whose samples are beside its own. The rings have
+# room for all of both, whenever perf reads: it would lose more of one event than of the other.
 test_reference_call_graph() {
 	need_perf
-	"$PERF" record -q -N -o "$FILES/ref" -c 1 -e page-faults/call-graph=fp/ \
+	"$PERF" record -q -N -m 16M -o "$FILES/ref" -c 1 -e page-faults/call-graph=fp/ \
 		-e minor-faults/call-graph=no/ -- "$FILES/rbpf_work" x 2>record.err || fail "$(cat record.err)"
 	# perf shows no chains of functions that have samples of their own
 	same ref --show-ref-call-graph -g none
@@ -417,7 +418,7 @@ test_reference_call_graph() {
 	"$PERF_BPF" report -i "$FILES/ref" --no-children -s sym >both
 	! sed -n "/of event 'minor-faults/,\$p" both | grep -- '--' || fail "there are chains"
 	# each thread has its own; a sample before the first chain has none
-	"$PERF" record -q -N -o "$FILES/refs" -c 1 -e page-faults/call-graph=fp/ \
+	"$PERF" record -q -N -m 16M -o "$FILES/refs" -c 1 -e page-faults/call-graph=fp/ \
 		-e minor-faults/call-graph=no/ -- "$FILES/rbpf_work" 2>record.err || fail "$(cat record.err)"
 	"$PERF_BPF" report -i "$FILES/refs" --no-children -s sym --show-ref-call-graph >both
 	sed -n "/of event 'page-faults/,/^# Samples.*minor/p" both | grep -v '^#' | grep -v '^$' >first.rows
