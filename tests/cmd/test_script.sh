@@ -547,8 +547,10 @@ test_losses_are_said() {
 	"$PERF" record -q -m 1 -o lost.data -c 1 -e 'raw_syscalls:*' -e syscalls:sys_enter_write \
 		-- dd if=/dev/zero of=/dev/null bs=1 count=200000 status=none 2>record.err ||
 		fail "$(cat record.err)"
-	"$PERF" script --show-lost-events -i lost.data 2>/dev/null | grep PERF_RECORD_LOST >theirs ||
-		skip "nothing was lost"
+	{ "$PERF" script --show-lost-events -i lost.data 2>theirs.err || echo $? >failed; } |
+		grep PERF_RECORD_LOST >theirs || :
+	[ ! -e failed ] || fail "perf script: ended with $(cat failed): $(tail -n 2 theirs.err)"
+	[ -s theirs ] || skip "nothing was lost"
 	"$PERF_BPF" script --show-lost-events -i lost.data 2>err | grep PERF_RECORD_LOST >mine
 	cmp theirs mine || fail "the losses differ"
 	grep -q 'lost.data: [0-9]* .* lost while recording' err || fail "not said: $(cat err)"
