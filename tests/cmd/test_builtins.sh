@@ -417,12 +417,15 @@ assert calls == %s, calls'
 }
 
 # How long it waited for its CPU, and how often it got one, by the kernel's own count: a thread that
-# sets its timer, and loses the CPU between that and its sleep, waits as well.
+# sets its timer, and loses the CPU between that and its sleep, waits as well. The kernel of some
+# hosted machines calls no tracepoint while process 1 runs (see test_examples.sh): each time that it got
+# a CPU, a wakeup and the switch from it may be missing.
 test_runqlat_counts_all_waits() {
 	need_root
 	[ -r /proc/self/schedstat ] || skip "this kernel has no /proc/PID/schedstat"
 	cat >workload.c <<-'END'
 		#define _GNU_SOURCE
+		#include <glob.h>
 		#include <sched.h>
 		#include <signal.h>
 		#include <stdio.h>
@@ -442,11 +445,27 @@ test_runqlat_counts_all_waits() {
 				exit(1);
 			fclose(f);
 		}
+		/* How often the threads of process 1 got a CPU. */
+		static long times_of_process_1(void)
+		{
+			long sum = 0, times;
+			glob_t found = {0};
+			glob("/proc/1/task/*/schedstat", 0, NULL, &found);
+			for (size_t i = 0; i < found.gl_pathc; i++) {
+				FILE *f = fopen(found.gl_pathv[i], "r");
+				if (f && fscanf(f, "%*d %*d %ld", &times) == 1)
+					sum += times;
+				if (f)
+					fclose(f);
+			}
+			globfree(&found);
+			return sum;
+		}
 		int main(void)
 		{
 			struct sched_param param = {.sched_priority = 10};
 			struct timespec tick = {.tv_nsec = 30000}, nap = {.tv_nsec = 1};
-			long ns, times;
+			long ns, times, of_1 = times_of_process_1();
 			/* of the child, when it has its name */
 			long *before = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 			cpu_set_t cpus;
@@ -473,17 +492,18 @@ test_runqlat_counts_all_waits() {
 			kill(rival, SIGKILL);
 			while (wait(NULL) > 0)
 				;
-			printf("%ld %ld %ld %ld\n", ns, times, before[0], before[1]);
+			printf("%ld %ld %ld %ld %ld\n", ns, times, before[0], before[1],
+			       times_of_process_1() - of_1);
 			return 0;
 		}
 	END
 	gcc -O1 -o workload workload.c
 	runs runqlat --comm pbt_waits
 	# what was before it had its name is not counted
-	holds 'ns, times, ns_before, times_before = map(int, said)
+	holds 'ns, times, ns_before, times_before, of_1 = map(int, said)
 h, = [h for h in m["latency_by_comm"]["hists"] if h["key"]["comm"] == "pbt_waits"]
-print(h["total"], times, times_before)
-assert times - times_before <= h["total"] <= times, (h["total"], times, times_before)
+print(h["total"], times, times_before, of_1)
+assert times - times_before - 2 * (of_1 + 1) <= h["total"] <= times, (h["total"], times, times_before, of_1)
 low = sum(b["low"] * b["count"] for b in h["buckets"])
 high = sum((b["high"] + 1) * b["count"] for b in h["buckets"])
 assert low * 1000 <= ns * 1.2 + 1e6, (low, ns)
