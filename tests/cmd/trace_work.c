@@ -10,6 +10,7 @@
  *					before all have called it
  *	trace_work preempted T N	the same, while a real-time thread wakes up again and
  *					again and calls getppid too; prints the number of calls
+ *	trace_work naps T		nanosleep of 1 ms, again and again in each of T threads
  *	trace_work children T N		getppid, N times in each of T processes, of which none ends
  *					before all have called it
  *	trace_work forks N		N processes, one after the other, with a getppid each
@@ -130,6 +131,25 @@ static int threads(long t, long n)
 	for (long i = 0; i < t; i++)
 		pthread_join(ids[i], NULL);
 	return 0;
+}
+
+static void *nap(void *arg)
+{
+	const struct timespec ms = {.tv_nsec = 1000000};
+
+	for (;;)
+		syscall(SYS_nanosleep, &ms, NULL);
+	return NULL;
+}
+
+static int naps(long t)
+{
+	pthread_t id;
+
+	while (t-- > 0)
+		if (pthread_create(&id, NULL, nap, NULL))
+			return 1;
+	return pthread_join(id, NULL);
 }
 
 static volatile int others_run;
@@ -524,6 +544,8 @@ int main(int argc, char **argv)
 	}
 	if (!strcmp(what, "threads"))
 		return threads(number(arg), number(argc > 3 ? argv[3] : NULL));
+	if (!strcmp(what, "naps"))
+		return naps(number(arg));
 	if (!strcmp(what, "preempted"))
 		return preempted(number(arg), number(argc > 3 ? argv[3] : NULL));
 	if (!strcmp(what, "children"))
