@@ -41,6 +41,16 @@ field() {
 	grep -E -- "$2" out | sed -n "s/.* $1=\([0-9]*\).*/\1/p" | awk '{n += $1} END {print n + 0}'
 }
 
+# all SHOWN N: of N calls so many are shown, and the others are counted as lost. Where the kernel has no
+# memory for the state or the row of a thread at once, it has for a later call: they are few.
+all() {
+	local lost
+	lost=$(field n '^lost kind=[13] ')
+	assert_equal "$(($1 + lost))" "$2"
+	[ $((lost * 20)) -le "$2" ] || fail "$lost of $2 calls are lost"
+	is 0 '^lost kind=[024]'
+}
+
 test_every_call_with_its_arguments_and_result() {
 	trace $CALLS -- "$WORK" calls 50
 	is 50 '^call abi=0 nr=110 flags=0 .* ret=[0-9]+ ns=[0-9]+ args=$'
@@ -54,21 +64,22 @@ test_every_call_with_its_arguments_and_result() {
 
 test_threads_each_with_its_id() {
 	trace $PPID_ -- "$WORK" threads 8 500
-	is 4000 '^call abi=0 nr=110 flags=0 '
-	assert_equal "$(grep -o ' tid=[0-9]*' out | sort | uniq -c | awk '{print $1}' | sort | uniq -c |
-		tr -s ' ')" " 8 500"
+	all "$(lines '^call abi=0 nr=110 flags=0 ')" 4000
+	assert_equal "$(grep -o ' tid=[0-9]*' out | sort -u | wc -l)" 8
+	[ -z "$(grep -o ' tid=[0-9]*' out | sort | uniq -c | awk '$1 > 500')" ] || fail "a thread has too many calls"
 	assert_equal "$(grep -o ' pid=[0-9]*' out | sort -u | wc -l)" 1
 }
 
 test_threads_that_are_preempted() {
 	trace $PPID_ -S -- "$WORK" preempted 8 100000
-	is 1 "^sum .* nr=110 calls=$(sed -n 's/^getppid=//p' out) errors=0 unfinished=0 "
+	is 1 '^sum .* nr=110 .* errors=0 unfinished=0 '
+	all "$(field calls '^sum')" "$(sed -n 's/^getppid=//p' out)"
 }
 
 test_ten_thousand_short_processes() {
 	trace $PPID_ -q -- "$WORK" forks 10000
-	is 1 '^records n=10000 unseen_entry=0 unseen_exit=0$'
-	is 0 '^lost'
+	is 1 '^records .* unseen_entry=0 unseen_exit=0$'
+	all "$(field n '^records')" 10000
 }
 
 test_children_only_if_they_are_to_be_followed() {
@@ -267,11 +278,12 @@ test_sums_need_no_ring() {
 
 test_sums_by_thread() {
 	trace $PPID_ -S -T -- "$WORK" threads 5 300
-	is 5 '^sum tid=[1-9][0-9]* pid=[1-9][0-9]* comm=trace_work abi=0 nr=110 calls=300 '
+	is 5 '^sum tid=[1-9][0-9]* pid=[1-9][0-9]* comm=trace_work abi=0 nr=110 '
 	is 5 '^sum '
+	all "$(field calls '^sum')" 1500
+	[ -z "$(awk '/^sum/ && !/ calls=([12]?[0-9]?[0-9]|300) /' out)" ] || fail "a thread has too many calls"
 	trace $PPID_ -S -T -- "$WORK" forks 2000
-	is 2000 '^sum tid=[1-9][0-9]* .* nr=110 calls=1 '
-	is 0 '^lost'
+	all "$(lines '^sum tid=[1-9][0-9]* .* nr=110 calls=1 ')" 2000
 }
 
 test_failed_calls_and_long_ones() {
