@@ -9,7 +9,8 @@ loaded() {
 	[ "$("$PERF_BPF" prog list -j | tr '{' '\n' | grep -c "\"name\":\"$2\"")" = "$1" ]
 }
 
-# A program whose name and content no other test has, on a tracepoint that every call passes.
+# A program whose name and content no other test has, on a tracepoint that every call passes. Its cost
+# depends on how many calls are made beside the test: it is approved without a limit of that.
 make_program() {
 	cat >home/"$1".bpf.c <<-END
 		#include "vmlinux.h"
@@ -60,7 +61,7 @@ test_a_user_runs_what_is_approved() {
 test_an_object_with_parameters() {
 	begin
 	prepare_program pbd_param
-	approve home/pbd_param.bpf.o --for user:$NOBODY --set step=1000 >/dev/null
+	approve home/pbd_param.bpf.o --max-overhead 100% --for user:$NOBODY --set step=1000 >/dev/null
 	need_unprivileged_reading home/pbd_param.bpf.o pbd_param.bpf.o
 	expect_status 0 as $NOBODY ./perf-bpf run --json home/pbd_param.bpf.o -- true
 	# thousands: each call counts 1,000
@@ -115,7 +116,7 @@ need_recording() {
 test_a_user_records_what_is_approved() {
 	begin
 	make_recorded pbd_rec
-	approve home/pbd_rec.bpf.o --for user:$NOBODY --command record --set least=1 >id
+	approve home/pbd_rec.bpf.o --max-overhead 100% --for user:$NOBODY --command record --set least=1 >id
 	need_recording home/pbd_rec.bpf.o
 	cp /bin/true pbd_secret
 	(while :; do ./pbd_secret; done) &
@@ -151,14 +152,14 @@ test_recording_is_refused() {
 	begin
 	make_recorded pbd_ref
 	prepare_program pbd_run
-	approve home/pbd_run.bpf.o --for user:$NOBODY >/dev/null
+	approve home/pbd_run.bpf.o --max-overhead 100% --for user:$NOBODY >/dev/null
 	expect_status 1 as $NOBODY ./perf-bpf record -o home/data -e home/pbd_ref.bpf.o -- true
 	assert_contains err "the service refuses 'pbd_ref.bpf.o': it is not approved for this user"
 	assert_contains err "--command record"
 	expect_status 1 as $NOBODY ./perf-bpf record -o home/data -e home/pbd_run.bpf.o -- true
 	assert_contains err "it is approved for another command"
 	[ ! -e home/data ] || fail "a file was written"
-	approve home/pbd_ref.bpf.o --for user:$NOBODY --command record >id
+	approve home/pbd_ref.bpf.o --max-overhead 100% --for user:$NOBODY --command record >id
 	need_recording home/pbd_ref.bpf.o
 	expect_status 1 as $OTHER ./perf-bpf record -o home/other -e home/pbd_ref.bpf.o -- true
 	assert_contains err "it is not approved for this user"
@@ -209,10 +210,10 @@ test_a_recording_has_limits() {
 	begin
 	make_recorded pbd_lim
 	# without a limit: on a busy machine even "true" may be recorded for longer
-	approve home/pbd_lim.bpf.o --for user:$NOBODY --command record >id
+	approve home/pbd_lim.bpf.o --max-overhead 100% --for user:$NOBODY --command record >id
 	need_recording home/pbd_lim.bpf.o
 	approve --revoke "$(cat id)"
-	approve home/pbd_lim.bpf.o --for user:$NOBODY --command record --max-duration 300ms >id
+	approve home/pbd_lim.bpf.o --max-overhead 100% --for user:$NOBODY --command record --max-duration 300ms >id
 	expect_status 3 as $NOBODY timeout 60 ./perf-bpf record -o home/data -e home/pbd_lim.bpf.o
 	assert_contains err "the service has detached home/pbd_lim.bpf.o: the approved time is over"
 	expect_status 0 as $NOBODY ./perf-bpf script -i home/data
@@ -227,7 +228,7 @@ test_a_recording_has_limits() {
 	end_work=$clients clients=
 	kill $end_work
 	approve --revoke "$(cat id)"
-	approve home/pbd_lim.bpf.o --for user:$NOBODY --command record >id
+	approve home/pbd_lim.bpf.o --max-overhead 100% --for user:$NOBODY --command record >id
 	as $NOBODY timeout 60 ./perf-bpf record -v -o home/data -e home/pbd_lim.bpf.o >out 2>err &
 	reader=$!
 	soon grep -q "the service records" err
@@ -244,7 +245,7 @@ test_a_recording_has_limits() {
 test_rings_cannot_be_changed() {
 	begin
 	make_recorded pbd_ring
-	approve home/pbd_ring.bpf.o --for user:$NOBODY --command record --target=all >/dev/null
+	approve home/pbd_ring.bpf.o --max-overhead 100% --for user:$NOBODY --command record --target=all >/dev/null
 	need_recording home/pbd_ring.bpf.o
 	attack rings home/pbd_ring.bpf.o pbd_ring.bpf.o >out || fail "$(cat out)"
 	assert_contains out "ok: samples after the session"
@@ -262,7 +263,7 @@ has_mapping() {
 test_what_is_mapped() {
 	begin
 	make_recorded pbd_mapped
-	approve home/pbd_mapped.bpf.o --for user:$NOBODY --command record >/dev/null
+	approve home/pbd_mapped.bpf.o --max-overhead 100% --for user:$NOBODY --command record >/dev/null
 	need_recording home/pbd_mapped.bpf.o
 	echo 'int main(void) { return 0; }' >mapped.c
 	gcc -o pbd_plain mapped.c
@@ -288,7 +289,7 @@ test_a_pid_that_is_used_again() {
 	local asks pid reuses status=0 reuse=0
 	begin
 	make_recorded pbd_reuse
-	approve home/pbd_reuse.bpf.o --for user:$NOBODY --command record >/dev/null
+	approve home/pbd_reuse.bpf.o --max-overhead 100% --for user:$NOBODY --command record >/dev/null
 	need_recording home/pbd_reuse.bpf.o
 	mkfifo asks.wait lives
 	chmod 666 asks.wait
@@ -320,7 +321,7 @@ is_reused() {
 test_own_processes_only() {
 	begin
 	prepare_program pbd_own
-	approve home/pbd_own.bpf.o --for user:$NOBODY >/dev/null
+	approve home/pbd_own.bpf.o --max-overhead 100% --for user:$NOBODY >/dev/null
 	need_unprivileged_reading home/pbd_own.bpf.o pbd_own.bpf.o
 	expect_status 0 as $NOBODY ./perf-bpf run --json home/pbd_own.bpf.o -- true
 	grep -q "\"calls\":" out || fail "$(cat out)"
@@ -420,13 +421,13 @@ test_older_programs_are_not_approved_for_own_processes() {
 	HEADERS=older compile_bpf home/pbd_old.bpf.c home/pbd_old.bpf.o -I.
 	expect_status 1 approve home/pbd_old.bpf.o --for user:$NOBODY
 	assert_contains err "the program does not check which processes a user may see"
-	approve home/pbd_old.bpf.o --for user:$NOBODY --target=all >/dev/null
+	approve home/pbd_old.bpf.o --max-overhead 100% --for user:$NOBODY --target=all >/dev/null
 }
 
 test_all_processes() {
 	begin
 	prepare_program pbd_all
-	approve home/pbd_all.bpf.o --for user:$NOBODY --target=all >/dev/null
+	approve home/pbd_all.bpf.o --max-overhead 100% --for user:$NOBODY --target=all >/dev/null
 	need_unprivileged_reading home/pbd_all.bpf.o pbd_all.bpf.o
 	soon loaded 0 pbd_all # the kernel frees it after the process has ended
 	# root's calls: this shell's, while the program is attached
@@ -447,7 +448,7 @@ test_own_cgroup_only() {
 	tree=$(findmnt -n -t cgroup2 -o TARGET | head -n 1)
 	[ -n "$tree" ] || skip "there is no cgroup v2"
 	prepare_program pbd_cgroup
-	approve home/pbd_cgroup.bpf.o --for user:$NOBODY --target=cgroup >/dev/null
+	approve home/pbd_cgroup.bpf.o --max-overhead 100% --for user:$NOBODY --target=cgroup >/dev/null
 	group=$tree/pbd-$$
 	mkdir "$group" || skip "no cgroups can be made in $tree"
 	trap 'end_service; rmdir "$group"' EXIT
@@ -486,7 +487,7 @@ test_only_for_whom_it_is_approved() {
 test_a_changed_program_is_refused() {
 	begin
 	prepare_program pbd_change
-	approve home/pbd_change.bpf.o --for user:$NOBODY >/dev/null
+	approve home/pbd_change.bpf.o --max-overhead 100% --for user:$NOBODY >/dev/null
 	sed -i 's/int step = 1/int step = 2/' home/pbd_change.bpf.c
 	compile_bpf home/pbd_change.bpf.c home/pbd_change.bpf.o -I.
 	expect_status 1 as $NOBODY ./perf-bpf run home/pbd_change.bpf.o -- true
@@ -513,8 +514,8 @@ test_revoked_while_it_runs() {
 	begin
 	prepare_program pbd_revoked
 	prepare_program pbd_stays
-	approve home/pbd_revoked.bpf.o --for user:$NOBODY >id
-	approve home/pbd_stays.bpf.o --for user:$NOBODY >/dev/null
+	approve home/pbd_revoked.bpf.o --max-overhead 100% --for user:$NOBODY >id
+	approve home/pbd_stays.bpf.o --max-overhead 100% --for user:$NOBODY >/dev/null
 	need_unprivileged_reading home/pbd_revoked.bpf.o pbd_revoked.bpf.o
 	attack_begins stays holds home/pbd_stays.bpf.o pbd_stays.bpf.o
 	as $NOBODY timeout 60 ./perf-bpf run -v home/pbd_revoked.bpf.o >out 2>err &
@@ -551,7 +552,7 @@ test_over_its_cost() {
 test_over_its_time() {
 	begin
 	prepare_program pbd_time
-	approve home/pbd_time.bpf.o --for user:$NOBODY --max-duration 500ms >/dev/null
+	approve home/pbd_time.bpf.o --max-overhead 100% --for user:$NOBODY --max-duration 500ms >/dev/null
 	need_unprivileged_reading home/pbd_time.bpf.o pbd_time.bpf.o
 	expect_status 3 as $NOBODY timeout 60 ./perf-bpf run home/pbd_time.bpf.o
 	assert_contains err "the approved time is over"
@@ -564,7 +565,7 @@ test_over_its_time() {
 test_nothing_stays_when_a_side_is_killed() {
 	begin
 	prepare_program pbd_kill
-	approve home/pbd_kill.bpf.o --for user:$NOBODY >/dev/null
+	approve home/pbd_kill.bpf.o --max-overhead 100% --for user:$NOBODY >/dev/null
 	need_unprivileged_reading home/pbd_kill.bpf.o pbd_kill.bpf.o
 	attack_begins held holds home/pbd_kill.bpf.o pbd_kill.bpf.o
 	soon loaded 1 pbd_kill # a session of before may still be ending
@@ -613,8 +614,8 @@ test_maps_cannot_be_written() {
 test_sessions_are_limited() {
 	local i
 	begin
-	approve runqlat --for user:$NOBODY >/dev/null
-	approve runqlat --for user:$OTHER >/dev/null
+	approve runqlat --max-overhead 100% --for user:$NOBODY >/dev/null
+	approve runqlat --max-overhead 100% --for user:$OTHER >/dev/null
 	need_unprivileged_reading "$(object)" runqlat
 	# sessions of before may not have been reaped yet: until four are held at once
 	for i in 1 2 3 4; do
@@ -644,8 +645,8 @@ hold_of() {
 test_sessions_of_all_users_are_limited() {
 	local user
 	begin
-	approve runqlat --for user:$NOBODY >/dev/null
-	approve runqlat --for group:$GROUP >/dev/null
+	approve runqlat --max-overhead 100% --for user:$NOBODY >/dev/null
+	approve runqlat --max-overhead 100% --for group:$GROUP >/dev/null
 	need_unprivileged_reading "$(object)" runqlat
 	for user in 1 2 3 4 5 6 7 8; do
 		for _ in 1 2 3 4; do
@@ -716,7 +717,7 @@ test_what_cannot_be_approved() {
 test_privileges_of_a_session() {
 	begin
 	has host.seccomp || skip "the kernel has no seccomp"
-	approve runqlat --for user:$NOBODY >/dev/null
+	approve runqlat --max-overhead 100% --for user:$NOBODY >/dev/null
 	soon no_session # of who asked whether the service listens
 	attack_begins held holds "$(object)" runqlat
 	session=$(pgrep -P $service)
