@@ -256,8 +256,8 @@ others() {
 	esac
 }
 
-# top, until it has shown a table.
-TOP='"$@" >table & pid=$!; until grep -q "[0-9]%" table; do kill -0 $pid || exit; done; kill -INT $pid; wait $pid; cat table'
+# top, until it has shown a table with that.
+TOP='what=$1; shift; "$@" >table & pid=$!; until grep -q "$what" table; do kill -0 $pid || exit; done; kill -INT $pid; wait $pid; cat table'
 
 # What a process of another user has mapped, and its perf map, while root's commands read it and when
 # they read a recording of it.
@@ -299,7 +299,7 @@ test_mapped_files_and_perf_maps() {
 		root "$PERF_BPF" annotate -i mine.data
 		for other in $(others $kind); do
 			case $other in
-			top) root sh -c "$TOP" sh "$PERF_BPF" top --stdio -d 0.1 -e task-clock -p $work ;;
+			top) root sh -c "$TOP" sh '[0-9]%' "$PERF_BPF" top --stdio -d 0.1 -e task-clock -p $work ;;
 			diff) root "$PERF_BPF" diff mine.data mine.data ;;
 			off-cpu) root "$PERF_BPF" record -q -N --off-cpu -o other.data -e task-clock -p $work -- true ;;
 			threads) root "$PERF_BPF" record -q --threads -o other.dir -e task-clock -p $work -- true ;;
@@ -561,7 +561,11 @@ start_named() {
 	work=$!
 	trap end_named EXIT
 	soon grep -q pbn "/proc/$work/comm"
-	soon [ "$(ls "/proc/$work/task" | wc -l)" = 2 ]
+	soon has_two_threads
+}
+
+has_two_threads() {
+	[ "$(ls "/proc/$work/task" | wc -l)" = 2 ]
 }
 
 end_named() {
@@ -616,11 +620,10 @@ test_names_with_escapes() {
 		trace -p $work -e openat --max-events 5
 		trace -p $work -e openat --strace -y --max-events 5
 		run profile -F 999 -p $work --folded -- $UNTIL_USED $work
-		run opensnoop -p $work --duration 200ms
-		run syscount -p $work --duration 200ms
+		run opensnoop -p $work -- $UNTIL_USED $work
+		run syscount -p $work -- $UNTIL_USED $work
 	END
-	root sh -c "$TOP" sh "$PERF_BPF" top --stdio -d 0.1 -e task-clock -p $work
-	grep -q '\\x1b' out || fail "top shows no names"
+	root sh -c "$TOP" sh '\\x1b' "$PERF_BPF" top --stdio -d 0.1 -e task-clock -p $work
 }
 
 # The name of a process is anybody's choice; watch prints who loaded a program.
