@@ -264,12 +264,13 @@ assert rows("bytes", "comm", "bytes") == [("pbt_mallocs", sum(k * v for k, v in 
 # What is lost on the way to a socket that drops everything is sent again: first by a tail loss
 # probe, then by the timer. The kernel counts both.
 # Whether the kernel sends a probe before the timeout depends on how long earlier answers took; its
-# own count of this network namespace (TCPLossProbes) tells whether it did.
+# own count of this network namespace (TCPLossProbes) tells whether it did. The kernel of some hosted
+# machines calls no tracepoint while process 1 runs, also for a timer: if it ran, one may be missing.
 test_tcpretrans_tells_probes_and_timeouts() {
 	unshare -n true 2>/dev/null || skip "cannot make a network namespace"
 	cat >workload <<-'END'
 		#!/usr/bin/env -S unshare -n /usr/bin/python3
-		import ctypes, socket, struct, subprocess, time
+		import ctypes, glob, socket, struct, subprocess, time
 		def info(s, at):  # a number of struct tcp_info
 		    return struct.unpack_from("I", s.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 104), at)[0]
 		def again(s):  # tcpi_total_retrans
@@ -277,6 +278,9 @@ test_tcpretrans_tells_probes_and_timeouts() {
 		def probes():
 		    names, counts = [l.split() for l in open("/proc/net/netstat") if l.startswith("TcpExt")]
 		    return int(counts[names.index("TCPLossProbes")])
+		def time_of_process_1():
+		    return sum(int(open(name).read().split()[0]) for name in glob.glob("/proc/1/task/*/schedstat"))
+		before_1 = time_of_process_1()
 		subprocess.check_call(["ip", "link", "set", "lo", "up"])
 		frames = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
 		frames.bind(("lo", 0))
@@ -306,54 +310,64 @@ test_tcpretrans_tells_probes_and_timeouts() {
 		    while info(c, 24) or info(r, 24):  # tcpi_unacked: only then no other one follows
 		        time.sleep(0.01)
 		    print(c.getsockname()[1], again(c), sent(c))
-		print(probes())
+		print(probes(), int(time_of_process_1() > before_1))
 	END
 	chmod +x workload
 	runs tcpretrans
 	# The kernel counts attempts; one that fails (no memory, a full queue) was not sent again.
-	holds 'server, *said, probes = map(int, said)
+	holds 'server, *said, probes, may_miss = map(int, said)
 got = [r for r in m["retransmits"]["rows"]
        if server in (r["from_port"], r["to_port"]) and r["state_text"] == "ESTABLISHED"]
+missing = 0
 for port, again, sent in zip(*[iter(said)] * 3):
     assert again >= 3, said
-    assert sum(r["segments"] for r in got if r["from_port"] == port) == sent - 1, said
-assert probes > 0, said
-assert sum(r["segments"] for r in got if r["kind_text"] == "LOSS_PROBE") == probes, (said, probes)'
+    n = sum(r["segments"] for r in got if r["from_port"] == port)
+    assert n <= sent - 1, said
+    missing += sent - 1 - n
+assert missing <= may_miss, (said, missing)
+seen = sum(r["segments"] for r in got if r["kind_text"] == "LOSS_PROBE")
+assert probes > 0 and probes - missing <= seen <= probes, (said, probes, seen)'
 }
 
-# What was not sent, because its route is gone, was not sent again.
+# What was not sent, because its route is gone, was not sent again. Of four connections, one after the
+# other: process 1 may hide some. And what the kernel tries while the route goes may be sent or not.
 test_tcpretrans_leaves_out_what_failed() {
 	unshare -n true 2>/dev/null || skip "cannot make a network namespace"
 	cat >workload <<-'END'
 		#!/usr/bin/env -S unshare -n /usr/bin/python3
-		import ctypes, os, socket, struct, subprocess, time
-		def again():
+		import ctypes, socket, struct, subprocess, time
+		def again(c):
 		    return struct.unpack_from("I", c.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 104), 100)[0]
-		def backoff():  # timeouts in a row
+		def backoff(c):  # timeouts in a row
 		    return c.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 104)[4]
 		subprocess.check_call(["ip", "link", "set", "lo", "up"])
 		subprocess.check_call(["ip", "address", "add", "10.9.8.7/24", "dev", "lo"])
 		server = socket.create_server(("10.9.8.7", 0))
-		c = socket.create_connection(server.getsockname(), source_address=("10.9.8.7", 0))
-		r, _ = server.accept()
-		for _ in range(20):
-		    c.send(b"x"), r.recv(1), r.send(b"y"), c.recv(1)
-		drop = ctypes.create_string_buffer(struct.pack("HBBI", 6, 0, 0, 0))
-		r.setsockopt(socket.SOL_SOCKET, 26, struct.pack("HL", 1, ctypes.addressof(drop)))
-		c.send(b"lost")
-		while not again():
-		    time.sleep(0.001)
+		clients, served = [], []
+		for _ in range(4):
+		    c = socket.create_connection(server.getsockname(), source_address=("10.9.8.7", 0))
+		    r, _ = server.accept()
+		    for _ in range(20):
+		        c.send(b"x"), r.recv(1), r.send(b"y"), c.recv(1)
+		    drop = ctypes.create_string_buffer(struct.pack("HBBI", 6, 0, 0, 0))
+		    r.setsockopt(socket.SOL_SOCKET, 26, struct.pack("HL", 1, ctypes.addressof(drop)))
+		    c.send(b"lost")
+		    while not again(c):
+		        time.sleep(0.001)
+		    clients.append(c)
+		    served.append(r)
+		sure = sum(map(again, clients))
 		subprocess.check_call(["ip", "link", "set", "lo", "down"])
 		subprocess.check_call(["ip", "address", "flush", "dev", "lo"])
-		while backoff() < 3:
+		while min(map(backoff, clients)) < 3:
 		    time.sleep(0.05)
-		print(c.getsockname()[1], again(), backoff())
+		print(sure, sum(map(again, clients)), *(c.getsockname()[1] for c in clients))
 	END
 	chmod +x workload
 	runs tcpretrans
-	holds 'port, again, backoff = map(int, said)
-got = sum(r[2] for r in rows("retransmits", "from_port", "from", "segments") if r[:2] == (port, "10.9.8.7"))
-assert backoff >= 3 and again >= 1 and got == again, (got, again, backoff)'
+	holds 'sure, again, *ports = map(int, said)
+got = sum(r[2] for r in rows("retransmits", "from_port", "from", "segments") if r[0] in ports and r[1] == "10.9.8.7")
+assert sure >= 4 and sure / 2 <= got <= again, (sure, got, again)'
 }
 
 # --cgroup: those in descendants are in it, those beside it are not; what is none is refused.
