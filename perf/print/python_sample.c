@@ -60,6 +60,12 @@ static void add_array(struct json_writer *w, const char *key, const struct u64_a
 	jw_end(w);
 }
 
+/* perf has the symbol of a BPF program by its place in the program. */
+static uint64_t base_of_symbols(const struct location *at)
+{
+	return at->map && at->map->dso->kind == DSO_BPF ? at->map->start - at->map->pgoff : 0;
+}
+
 /* "dso":"…",…,"symbol":{…},"offset":5 */
 static void add_place(struct json_writer *w, const struct location *at, bool of_map)
 {
@@ -75,8 +81,8 @@ static void add_place(struct json_writer *w, const struct location *at, bool of_
 	}
 	if (at->sym) {
 		jw_object(w, "symbol");
-		jw_u64(w, "start", at->sym->start);
-		jw_u64(w, "end", at->sym->end);
+		jw_u64(w, "start", at->sym->start - base_of_symbols(at));
+		jw_u64(w, "end", at->sym->end - base_of_symbols(at));
 		jw_i64(w, "binding", at->sym->binding);
 		jw_text(w, "name", at->sym->name);
 		jw_end(w);

@@ -184,6 +184,27 @@ test_code_of_samples() {
 	assert_contains mine "('addr_dso', "
 }
 
+# A BPF program in a call chain: what it prints is an event.
+test_bpf_programs_in_call_chains() {
+	need_perf
+	[ -d $TRACEFS/events/bpf_trace ] || skip "this kernel has no event of what BPF programs print"
+	cat >prints.bpf.c <<-'END'
+		#include "vmlinux.h"
+		#include <bpf/bpf_helpers.h>
+		char LICENSE[] SEC("license") = "GPL";
+		SEC("raw_tp/sched_process_exec") int pbt_prints(void *ctx)
+		{
+			bpf_printk("exec");
+			return 0;
+		}
+	END
+	write_show
+	"$PERF_BPF" run prints.bpf.c -- "$PERF" record -q -g -o bpf.data -e bpf_trace:bpf_trace_printk -- \
+		sh -c '/bin/true; /bin/true' >record.out 2>record.err || fail "perf record: $(cat record.err)"
+	same bpf.data show.py
+	grep -q "'name': 'bpf_prog_[0-9a-f]*_pbt_prints'}" mine || fail "the program is not in the chain: $(cat mine)"
+}
+
 # A tree of perf's scripts with one script, so that the tests need none of perf's.
 own_scripts() {
 	local dir=tree/scripts/python
