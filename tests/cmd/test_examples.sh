@@ -47,7 +47,7 @@ runs() {
 	need_root
 	"$PERF_BPF" run "$@" >json 2>log || { cat json log; fail "perf-bpf run $1 fails"; }
 	# A busy machine may start more programs than can be followed; the test's own has its names.
-	! grep -v "records of what processes map were lost" log || fail "perf-bpf run $1 warns"
+	! grep -v "records of mapped files were lost" log || fail "perf-bpf run $1 warns"
 }
 
 # holds CODE: m[MAP] is the map's last line of ./json. rows(MAP, COLUMN...) are the cells of its
