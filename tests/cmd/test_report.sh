@@ -180,12 +180,12 @@ kernel_image() { # NAME: of the recording; makes ./vmlinux
 		    print('.file 1 "kernel.c"\n.text\n.globl _text\n_text:', file=out)
 		    line, at = 0, base
 		    for i in sorted(wanted & set(range(len(starts) - 1))):
-		        start, size = starts[i], starts[i + 1] - starts[i] & ~7
+		        start, size = starts[i], starts[i + 1] - starts[i]
 		        name = f"{names[start]}.of_{i}" # several may have one name
 		        print(f".skip {start - at:#x}\n.type {name}, @function\n{name}:", file=out)
-		        for _ in range(size // 8):
+		        for n in range(0, size, 8):
 		            line += 1
-		            print(f".loc 1 {line}\n.rept 8\nnop\n.endr", file=out)
+		            print(f".loc 1 {line}\n.rept {min(8, size - n)}\nnop\n.endr", file=out)
 		        print(f".size {name}, . - {name}", file=out)
 		        at = start + size
 		open("base", "w").write(f"{base:#x}")
