@@ -122,8 +122,7 @@ static const struct argp_option options[] = {
 	 "Record the last branches with each sample (branch stack), if the PMU supports it"},
 	{"branch-filter", 'j', "NAME,...", 0,
 	 "As -b, but only of these types: any, any_call, any_ret, ind_call, ind_jmp, cond, call, "
-	 "stack, u, k, "
-	 "..."},
+	 "stack, u, k, ..."},
 	{"period", 'P', NULL, 0, "Record the period of each sample, also if it is fixed"},
 	{"sample-cpu", OPT_SAMPLE_CPU, NULL, 0, "Record the CPU of each sample, also without -a"},
 	{"timestamp", 'T', NULL, 0, "Record the time of each sample: always done"},
