@@ -327,12 +327,15 @@ assert rows('connects', 'address', 'port', 'connects') == want"
 
 # A server whose filter drops everything does not answer, and SYN is sent again. (A full queue of
 # the server does not do: with SYN cookies it may answer, and drop the last step of the handshake.)
-# Process 1 may hide some (see test_runqlat), so they are not sent at one time.
+# If process 1 runs, it may hide some (see test_runqlat), so they are not sent at one time.
 test_tcpretrans() {
 	cat >again.py <<-'END'
-		import ctypes, select, socket, struct, time
+		import ctypes, glob, select, socket, struct, time
 		def segments_again(s):  # tcpi_total_retrans of struct tcp_info
 		    return struct.unpack_from("I", s.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 104), 100)[0]
+		def time_of_process_1():
+		    return sum(int(open(name).read().split()[0]) for name in glob.glob("/proc/1/task/*/schedstat"))
+		before_1 = time_of_process_1()
 		server = socket.socket()
 		server.bind(("127.0.0.1", 0))
 		drop = ctypes.create_string_buffer(struct.pack("HBBI", 6, 0, 0, 0))
@@ -356,13 +359,13 @@ test_tcpretrans() {
 		for s in clients:  # without a farewell, which could be sent again, too
 		    s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
 		    s.close()
-		open("again", "w").write(repr((server.getsockname()[1], again)))
+		open("again", "w").write(repr((server.getsockname()[1], again, time_of_process_1() > before_1)))
 	END
 	runs tcpretrans --json -- python3 again.py
-	holds 'port, again = eval(open("again").read())
+	holds 'port, again, may_miss = eval(open("again").read())
 got = {r[0]: r[4] for r in rows("retransmits", "from_port", "to_port", "from", "state", "segments") if r[1] == str(port)}
 assert again and all(n <= again.get(port, 0) for port, n in got.items()), (got, again)
-assert sum(got.values()) >= sum(again.values()) / 2, (got, again)
+assert got == again or may_miss and sum(got.values()) >= sum(again.values()) / 2, (got, again)
 assert {r[1:] for r in rows("retransmits", "to_port", "to", "from", "state") if r[0] == str(port)} == {("127.0.0.1", "127.0.0.1", "SYN_SENT")}'
 }
 
