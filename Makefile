@@ -68,7 +68,7 @@ check:
 # All of it: the commands under the sanitizers, too, every kernel, and arm64.
 check-all:
 	@tools/deps build test
-	@ALLOCATIONS_STEP=1 PLANT_ALL=1 tests/run --make --fuzz-seconds 45 checks unit unit-clang unit-asan cmd vm fuzz cmd-asan clone
+	@ALLOCATIONS_STEP=1 PLANT_ALL=1 tests/run --make --strict --fuzz-seconds 45 checks unit unit-clang unit-asan cmd vm fuzz cmd-asan clone
 
 check-peers: all
 	@tools/deps build test peers

@@ -32,6 +32,8 @@ class Job:
         self.text = ""
         self.seconds = self.cpu = 0.0
         self.left = []  # names of processes that it did not end
+        self.files = []  # what it left in its folder for temporary files
+        self.again = None  # again(test): a job that runs only this test of it, or None
 
     def start(self):
         Job.started_jobs += 1
@@ -104,15 +106,17 @@ class Job:
         self.out.seek(0)
         self.text = self.out.read()
         self.out.close()
+        self.files = sorted(os.listdir(self.folder))
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
 class Runner:
     """Runs jobs, each as soon as it may, in the order in which they are given. report(job) is
-    called for each, also for one that was not run."""
+    called for each, also for one that was not run; observe(labels), after each start and end,
+    with the labels of the jobs that run."""
 
-    def __init__(self, slots, report):
-        self.slots, self.report = slots, report
+    def __init__(self, slots, report, observe=lambda labels: None):
+        self.slots, self.report, self.observe = slots, report, observe
         self.waiting, self.running, self.passed = [], [], set()
         self.stopped = None  # why
 
@@ -146,6 +150,7 @@ class Runner:
         if job.status is None:
             self.running.append(job)
             job.start()
+            self.observe([job.label for job in self.running])
         else:
             self.report(job)
         return True
@@ -178,6 +183,7 @@ class Runner:
                 return
             for job in [job for job in self.running if job.process.pid == pid]:
                 job.ended(status, usage)
+                self.observe([job.label for job in self.running])
                 self.running.remove(job)
                 if job.status == 0:
                     self.passed.add(job.label)

@@ -1,6 +1,10 @@
 #!/usr/bin/env python3
-"""tests/run itself: what it counts, and that nothing it started outlives it."""
+"""tests/run itself: what it counts, what it runs again, and that nothing it started outlives it."""
+import datetime
+import importlib.machinery
+import importlib.util
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -9,7 +13,20 @@ import time
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(TOP, "tests"))
+import unsteady  # noqa: E402
 from jobs import Job, Runner  # noqa: E402
+
+
+def load_program(path):
+    """A program without a suffix, as a module."""
+    name = os.path.basename(path)
+    loader = importlib.machinery.SourceFileLoader(name, path)
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(name, loader))
+    loader.exec_module(module)
+    return module
+
+
+RUN = load_program(os.path.join(TOP, "tests/run"))
 
 
 def jobs_of(*scripts, **options):
@@ -131,6 +148,153 @@ def test_a_fatal_failure_stops_all():
     assert not alive(a)
 
 
+class Skip(Exception):
+    """Why a test cannot run here."""
+
+
+def judged(body, strict=False):
+    """What tests/run says of a script with one test: its functions of tap.sh are in body."""
+    with tempfile.TemporaryDirectory() as folder:
+        script = os.path.join(folder, "test_s.sh")
+        with open(script, "w", encoding="utf-8") as f:
+            f.write(f'. "{TOP}/tests/tap.sh"\nSTATE={folder}/state\n{body}\nrun_tests\n')
+        read, write = os.pipe()
+        child = os.fork()
+        if child == 0:
+            os.environ.pop("ONLY", None)  # it is about this program's tests
+            os.dup2(write, 1)
+            sys.stdout = os.fdopen(1, "w")
+            results = RUN.Results(verbose=False)
+            job = RUN.test_program("cmd", "s", ["bash", script], env=RUN.environment("build"))
+            RUN.run_all([job], results, strict)
+            results.show()
+            sys.stdout.flush()
+            os._exit(0)
+        os.close(write)
+        with os.fdopen(read) as out:
+            text = out.read()
+        os.waitpid(child, 0)
+    return text
+
+
+# Fails the first TIMES times that it runs.
+FAILS_AT_FIRST = """
+test_luck() {{
+	echo run >>"$STATE"
+	[ "$(wc -l <"$STATE")" -gt {times} ] || fail "the dice said no"
+}}
+test_other() {{ :; }}
+"""
+FAILS_AT_THE_FOURTH = """
+test_luck() {
+	echo run >>"$STATE"
+	case $(wc -l <"$STATE") in 1 | 4) fail "the dice said no" ;; esac
+}
+"""
+
+
+def test_what_passes_three_times_is_unsteady():
+    out = judged(FAILS_AT_FIRST.format(times=1))
+    assert out.endswith("\n2 passed, 0 failed, 0 skipped\n"), out
+    assert "\nunsteady: cmd s: luck (first failure: the dice said no)\n" in out, out
+    # The other test is not run again.
+    assert out.count("again: cmd s") == 3, out
+
+
+def test_what_fails_once_more_has_failed():
+    for body in (FAILS_AT_FIRST.format(times=2), FAILS_AT_THE_FOURTH):
+        out = judged(body)
+        assert " passed, 1 failed, 0 skipped\n" in out and "\nfailed: cmd s: luck\n" in out, out
+        assert "unsteady" not in out, out
+
+
+def test_strict_runs_nothing_again():
+    out = judged(FAILS_AT_FIRST.format(times=1), strict=True)
+    assert out.endswith("\n1 passed, 1 failed, 0 skipped\n") and "again: " not in out, out
+
+
+def test_many_failures_are_not_luck():
+    out = judged("\n".join(f"test_{i}() {{ [ -e $STATE.{i} ] || {{ touch $STATE.{i}; false; }}; }}"
+                           for i in range(11)))
+    assert out.endswith("\n0 passed, 11 failed, 0 skipped\n") and "again: " not in out, out
+
+
+# Each of them would pass the second time.
+def certain(what):
+    return f'test_luck() {{ [ -e "$STATE" ] || {{ touch "$STATE"; {what}; }}; }}'
+
+
+def test_crashes_and_findings_are_not_run_again():
+    for what in ("bash -c 'kill -SEGV $$'", "bash -c 'kill -ABRT $$'", "expect_status 0 bash -c 'kill -BUS $$'",
+                 "echo '==7==ERROR: AddressSanitizer: heap-use-after-free'; false",
+                 "echo 'x.c:1:2: runtime error: shift exponent'; false", "expect_status 0 bash -c 'exit 99'"):
+        out = judged(certain(what))
+        assert out.endswith("\n0 passed, 1 failed, 0 skipped\n") and "again: " not in out, (what, out)
+
+
+def test_a_program_that_crashes_has_failed():
+    out = judged("test_a() { :; }; tests_end() { kill -SEGV $$; }")
+    assert "failed: cmd s: ended with signal 11 after 1 of 1 tests\n" in out and "again: " not in out, out
+
+
+def test_processes_that_are_left_are_a_failure():
+    out = judged(certain(f"sleep {name_of_sleep(7)} & :"))
+    assert out.endswith("\n1 passed, 1 failed, 0 skipped\n") and "left running: " in out, out
+    out = judged(certain(f"cd /; sleep {name_of_sleep(8)} & :"))
+    assert out.endswith("\n1 passed, 1 failed, 0 skipped\n") and "left running: sleep" in out, out
+    assert "again" not in out, out
+
+
+def test_files_that_are_left_are_a_failure():
+    out = judged(certain('touch "$TMPDIR/forgotten"'))
+    assert out.endswith("\n1 passed, 1 failed, 0 skipped\n"), out
+    assert "failed: cmd s: left in its folder: forgotten" in out and "again: " not in out, out
+
+
+LEAVE_A_PROGRAM = """
+import ctypes, os, struct, sys
+sys.path.insert(0, sys.argv[1])
+import kernel_objects
+code = ctypes.create_string_buffer(struct.pack("<QQ", 0xb7, 0x95), 16)  # r0 = 0; exit
+license = ctypes.create_string_buffer(b"GPL")
+attr = struct.pack("IIQQIIQII16s", 1, 2, ctypes.addressof(code), ctypes.addressof(license), 0, 0, 0, 0, 0,
+                   b"forgotten")
+fd = kernel_objects.bpf(5, ctypes.create_string_buffer(attr, len(attr)))
+assert fd >= 0
+path = ctypes.create_string_buffer(sys.argv[2].encode())
+assert kernel_objects.bpf(6, ctypes.create_string_buffer(struct.pack("QII", ctypes.addressof(path), fd, 0), 16)) >= 0
+"""
+
+
+def test_programs_that_are_left_are_a_failure():
+    with tempfile.TemporaryDirectory() as folder:
+        if subprocess.run(["mount", "-t", "bpf", "bpf", folder], capture_output=True, check=False).returncode:
+            raise Skip("a BPF file system cannot be mounted")
+        try:
+            loader = os.path.join(TOP, "tests")
+            with tempfile.NamedTemporaryFile("w", suffix=".py") as f:
+                f.write(LEAVE_A_PROGRAM)
+                f.flush()
+                out = judged(certain(f"{sys.executable} {f.name} {loader} {folder}/forgotten"))
+        finally:
+            subprocess.run(["umount", folder], check=True)
+    assert out.endswith("\n1 passed, 1 failed, 0 skipped\n"), out
+    assert "failed: cmd s: left in the kernel: program " in out and "'forgotten'" in out, out
+    assert "again" not in out, out
+
+
+def test_the_list_of_unsteady_tests():
+    today = datetime.date(2026, 3, 15)
+    line = "{}  cmd record: kill  it is killed before it has begun\n"
+    assert not unsteady.faults("# a comment\n\n" + line.format("2026-03-01"), today)
+    assert "unsteady for 15 days" in unsteady.faults(line.format("2026-02-28"), today)[0]
+    assert not unsteady.faults(10 * line.format("2026-03-15"), today)
+    assert unsteady.faults(11 * line.format("2026-03-15"), today) == ["11 tests are listed; 10 are the limit"]
+    for wrong in ("2026-03-01 cmd record: kill no cause\n", "2026-13-01  cmd record: kill  x\n",
+                  line.format("2026-03-16")):
+        assert len(unsteady.faults(wrong, today)) == 1, wrong
+
+
 def test_the_last_line():
     out = subprocess.run([os.path.join(TOP, "tests/run"), "--only", "insn", "unit"],
                          capture_output=True, text=True, check=False)
@@ -140,14 +304,18 @@ def test_the_last_line():
 
 
 def main():
-    tests = [(name, test) for name, test in globals().items() if name.startswith("test_")]
+    tests = [(name, test) for name, test in globals().items()
+             if name.startswith("test_") and re.search(os.environ.get("ONLY") or "", name)]
     print(f"1..{len(tests)}")
     for i, (name, test) in enumerate(tests, 1):
         try:
             test()
             print(f"ok {i} - {name[5:]}", flush=True)
+        except Skip as why:
+            print(f"ok {i} - {name[5:]} # SKIP {why}", flush=True)
         except Exception as error:  # pylint: disable=broad-except
-            print(f"# {type(error).__name__}: {error}\nnot ok {i} - {name[5:]}", flush=True)
+            text = f"{type(error).__name__}: {error}".replace("\n", "\n# | ")
+            print(f"# {text}\nnot ok {i} - {name[5:]}", flush=True)
 
 
 if __name__ == "__main__":
