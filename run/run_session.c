@@ -158,9 +158,12 @@ DEFINE_FREEP(struct shown_map, shown_map_free)
 /* The global variables that a program may change. */
 static bool is_variables(const struct bpf_map *map)
 {
-	const char *dot = strrchr(bpf_map__name(map), '.');
+	const char *name = bpf_map__name(map), *dot = strrchr(name, '.');
 
-	return bpf_map__is_internal(map) && dot && (!strcmp(dot, ".bss") || !strcmp(dot, ".data"));
+	/* SEC(".data.NAME") is a map of that name; the others have the object's name first. */
+	return bpf_map__is_internal(map) && dot &&
+	       (!strcmp(dot, ".bss") || !strcmp(dot, ".data") || !strncmp(name, ".bss.", 5) ||
+		!strncmp(name, ".data.", 6));
 }
 
 /*
@@ -282,6 +285,31 @@ static struct error *add_map(struct run *run, struct bpf_file *object, const cha
 	return show_map(run, object, map, &shown);
 }
 
+/* Whether --map leaves the output of the program, if it is an iterator; it counts as a map. */
+static bool shows_iterator(const struct run *run, const struct bpf_program *prog)
+{
+	if (program_section(prog)->kind != PROGRAM_ITER || !bpf_program__autoload(prog))
+		return false;
+	for (size_t i = 0; i < run->opts.n_maps; i++)
+		if (glob_match(run->opts.maps[i], bpf_program__name(prog)))
+			return true;
+	return !run->opts.n_maps;
+}
+
+/* pattern NULL: any. */
+static bool has_iterator(const struct run *run, const char *pattern)
+{
+	struct bpf_file *object;
+	struct bpf_program *prog;
+
+	vec_for_each (object, &run->objects)
+		bpf_object__for_each_program (prog, object->obj)
+			if (shows_iterator(run, prog) &&
+			    (!pattern || glob_match(pattern, bpf_program__name(prog))))
+				return true;
+	return false;
+}
+
 /* Where there is no map to look at, what was counted stands in global variables. */
 static struct error *add_variables(struct run *run)
 {
@@ -307,7 +335,8 @@ static struct error *add_variables(struct run *run)
 			error_free(err);
 		}
 	}
-	if (!run->maps.n && !run->opts.cost.show && !run->opts.show_probes)
+	if (!run->maps.n && !run->opts.cost.show && !run->opts.show_probes &&
+	    !has_iterator(run, NULL))
 		log_warn(run->opts.log,
 			 "nothing to show: the programs have no maps and no global variables; the "
 			 "output of bpf_printk() is in /sys/kernel/tracing/trace_pipe");
@@ -333,7 +362,7 @@ static struct error *add_maps(struct run *run)
 		TRY(add_variables(run));
 	for (size_t i = 0; i < run->opts.n_maps; i++) {
 		struct nearest near = nearest_make(run->opts.maps[i]);
-		bool found = false;
+		bool found = has_iterator(run, run->opts.maps[i]);
 
 		for (size_t k = 0; k < run->maps.n && !found; k++)
 			found = glob_match(run->opts.maps[i],
@@ -455,6 +484,7 @@ void run_free(struct run *run)
 		shown_map_free(*map);
 	vec_deinit(&run->maps);
 	detach_all(run);
+	iterators_deinit(&run->iterators);
 	probes_deinit(&run->probes);
 	unwind_maps_free(run->unwind);
 	vec_for_each (object, &run->objects)
@@ -497,6 +527,16 @@ struct error *run_attach_sampled(struct run *run, struct bpf_file *object,
 			object_path(object->obj));
 }
 
+static void warn_not_attached(const struct run *run, const struct bpf_program *prog)
+{
+	log_warn(run->opts.log, "%s: program %s (%s) is loaded but not attached: %s",
+		 object_path(program_object(prog)), bpf_program__name(prog),
+		 bpf_program__section_name(prog),
+		 program_section(prog)->kind == PROGRAM_OTHER
+			 ? "'run' does not attach this program type"
+			 : "the section name has no attach target");
+}
+
 static struct error *attach_all(struct run *run)
 {
 	struct bpf_file *object;
@@ -518,15 +558,13 @@ static struct error *attach_all(struct run *run)
 				continue;
 			}
 			if (!attaches_by_section(prog)) {
-				log_warn(run->opts.log,
-					 "%s: program %s (%s) is loaded but not attached: the "
-					 "section name has no attach target",
-					 object_path(object->obj), bpf_program__name(prog),
-					 bpf_program__section_name(prog));
+				warn_not_attached(run, prog);
 				continue;
 			}
 			TRY(bpf_file_attach(object, prog, &attached));
 			TRY(cost_add(run->cost, prog, attached));
+			if (shows_iterator(run, prog))
+				TRY(iterators_add(&run->iterators, prog, attached));
 			log_info(run->opts.log, "program %s is attached (%s)",
 				 bpf_program__name(prog), bpf_program__section_name(prog));
 		}
@@ -560,6 +598,7 @@ struct error *run_look(struct run *run, const struct collect_opts *opts, struct 
 		run->last_look = now;
 	run_names_refresh(run->names);
 	TRY(run_names_update(run->names));
+	TRY(iterators_add_results(&run->iterators, opts->top, results));
 	for (size_t i = 0; i < run->maps.n; i++) {
 		const size_t first = results->n;
 		const char *program = bpf_object__name(run->maps.v[i]->obj);
@@ -776,6 +815,7 @@ static void destroy_link(struct run *run, struct bpf_link *gone)
 	struct bpf_file *object;
 	struct bpf_link **link;
 
+	iterators_forget(&run->iterators, gone);
 	vec_for_each (object, &run->objects)
 		vec_for_each (link, &object->links)
 			if (*link == gone)
@@ -927,7 +967,10 @@ static struct error *on_rings(void *ctx, uint32_t events)
 
 static struct error *on_interval(void *ctx, uint32_t events)
 {
-	return look(ctx, false);
+	struct run *run = ctx;
+
+	TRY(iterators_read(&run->iterators));
+	return look(run, false);
 }
 
 /* A timer that does not end by itself; ms 0: none. */
@@ -962,6 +1005,7 @@ struct error *run_loop(struct run *run, run_show_fn *show, void *ctx)
 		TRY(loop_turn(run->loop, -1));
 	if (run->step && !run->opts.interval_ms)
 		TRY(take_slot(run, 0));
+	TRY(iterators_read(&run->iterators));
 	detach_all(run);
 	TRY(probes_tell(&run->probes));
 	TRY(drain(run, true));

@@ -5,6 +5,7 @@
 
 #include "lib/base/vec.h"
 #include "run/internal.h"
+#include "run/iterators.h"
 #include "run/run_probes.h"
 #include "run/run_session.h"
 #include "run/sampling.h"
@@ -28,6 +29,7 @@ struct run {
 	struct cost *cost;
 	VEC(struct sampled_program) sampled;
 	struct run_probes probes;
+	struct iterators iterators;	  /* of programs that are attached */
 	const struct bpf_object *unwinds; /* the first object that does; NULL: none */
 	struct unwind_maps *unwind;
 	struct loop *loop;

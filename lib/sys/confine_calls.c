@@ -119,6 +119,7 @@ static const uint32_t bpf_commands[] = {
 	BPF_TASK_FD_QUERY,
 	BPF_PROG_QUERY,
 	BPF_LINK_DETACH,
+	BPF_ITER_CREATE,
 	END_OF_VALUES,
 };
 

@@ -155,6 +155,28 @@ static bool has_event(const struct bpf_program *prog)
 	}
 }
 
+/*
+ * Why nothing runs the program during the recording, or NULL. It may still be the target of a tail
+ * call, so it is loaded.
+ */
+static const char *why_not_attached(const struct bpf_program *prog)
+{
+	switch (program_section(prog)->kind) {
+	case PROGRAM_OTHER:
+		return bpf_program__type(prog) == BPF_PROG_TYPE_UNSPEC
+			       ? NULL
+			       : "'record' does not support this program type";
+	case PROGRAM_ITER:
+		return "a recording does not read iterators; use 'perf-bpf run'";
+	case PROGRAM_PERF_EVENT:
+		return NULL;
+	default:
+		return program_has_handler(prog) || attaches_by_section(prog)
+			       ? NULL
+			       : "the section name has no attach target";
+	}
+}
+
 /* One that looks like a probe, but is at many places by one link, of which there is no event. */
 static bool has_many_places(const struct bpf_program *prog)
 {
@@ -278,12 +300,16 @@ struct error *objects_open(struct recording *rec, const char *path, const struct
 		if (!bpf_program__autoload(prog) ||
 		    (object->probes && probe_set_has(object->probes, prog)))
 			continue;
-		if (program_section(prog)->kind == PROGRAM_OTHER &&
-		    bpf_program__type(prog) != BPF_PROG_TYPE_UNSPEC)
-			log_warn(rec->log,
-				 "%s: program %s (%s) is loaded but not attached: 'record' does "
-				 "not support this program type",
-				 path, bpf_program__name(prog), bpf_program__section_name(prog));
+		const char *why = why_not_attached(prog);
+
+		/* The result of a program that it calls by a tail call becomes that of the caller.
+		 */
+		if (why && program_section(prog)->kind == PROGRAM_TRACEPOINT)
+			program_set_return(prog, PROGRAM_RETURN_BOOL);
+		if (why)
+			log_warn(rec->log, "%s: program %s (%s) is loaded but not attached: %s",
+				 path, bpf_program__name(prog), bpf_program__section_name(prog),
+				 why);
 		else if (program_section(prog)->kind == PROGRAM_USDT)
 			TRY(add_usdt(rec, object, prog));
 		else if (has_event(prog))
@@ -409,7 +435,7 @@ struct error *objects_attach(struct recording *rec)
 				continue;
 			if (has_event(prog) || kind == PROGRAM_OTHER ||
 			    kind == PROGRAM_PERF_EVENT || !bpf_program__autoload(prog) ||
-			    !bpf_program__autoattach(prog))
+			    !bpf_program__autoattach(prog) || why_not_attached(prog))
 				continue;
 			TRY(bpf_file_attach(&object->file, prog, NULL));
 		}

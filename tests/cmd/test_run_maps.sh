@@ -75,6 +75,92 @@ test_variables_beside_a_map() {
 	assert_contains err "unknown map '*.bsss'"
 }
 
+test_variables_in_sections_of_their_own() {
+	program '__u64 preset SEC(".data.pbt-own") = 7; __u64 total SEC(".bss.pbt");' \
+		'total += mask; preset++;'
+	run --map '*' -- 3 4 >out 2>err
+	grep -qE '^total +7$' out || fail "$(cat out err)"
+	grep -qE '^preset +9$' out || fail "$(cat out err)"
+	run --map '.bss.*' -- 3 4 >out 2>err
+	grep -qE '^total +7$' out || fail "$(cat out err)"
+	! grep -q '^preset' out || fail "$(cat out)"
+	program 'PERF_BPF_COUNT(counted, "calls", "calls"); __u64 total SEC(".bss.pbt");' \
+		'perf_bpf_count(&counted, 1); total += mask;'
+	run -- 3 4 >out 2>err
+	assert_contains err "the global variables in .bss.pbt are not shown; show them with --map '.bss.pbt'"
+}
+
+# The iterator writes a line for each process named pbt_walked.
+test_iterators() {
+	program '__u64 tasks;
+		SEC("iter/task") int walk(struct bpf_iter__task *ctx)
+		{
+			struct task_struct *task = ctx->task;
+			static const char name[] = "pbt_walked";
+			if (!task)
+				return 0;
+			tasks++;
+			for (int i = 0; i < sizeof(name); i++)
+				if (task->comm[i] != name[i])
+					return 0;
+			BPF_SEQ_PRINTF(ctx->meta->seq, "process %d\n", task->tgid);
+			return 0;
+		}' ''
+	cp "$(command -v sleep)" pbt_walked
+	local pids='' i
+	for i in 1 2 3; do
+		./pbt_walked 1000 &
+		pids="$pids $!"
+	done
+	for i in $pids; do
+		soon grep -qx pbt_walked "/proc/$i/comm"
+	done
+	"$PERF_BPF" run prog.bpf.c -- true >out 2>err
+	grep '^process' out | sort >got
+	[ "$(wc -l <got)" = 3 ] || fail "$(cat out err)"
+	grep -qE '^tasks +[1-9]' out || fail "$(cat out)"
+	[ ! -s err ] || fail "$(cat err)"
+	"$PERF_BPF" run prog.bpf.c --map walk --top 2 --json -- true >out 2>err
+	assert_equal "$(grep -o '"output":"process [0-9]*"' out | wc -l)" 2
+	! grep -q tasks out || fail "$(cat out)"
+	# each interval is a walk of its own
+	"$PERF_BPF" run prog.bpf.c --map walk --interval 50ms -- \
+		sh -c 'until [ "$(grep -c ^process out)" -ge 6 ]; do sleep 0.02; done' >out 2>err
+	kill $pids
+	"$PERF_BPF" run prog.bpf.c --map walk -- true >out 2>err
+	! grep -q ^process out || fail "$(cat out)"
+}
+
+# What nothing runs is said, once for each program; by a tail call they run nevertheless.
+test_programs_that_are_not_attached() {
+	program 'int on_two(void *ctx); int on_three(void *ctx);
+		struct { __uint(type, BPF_MAP_TYPE_PROG_ARRAY); __uint(max_entries, 4); __uint(key_size, 4);
+			__array(values, int(void *)); } jumps SEC(".maps") = {
+			.values = {[2] = (void *)&on_two, [3] = (void *)&on_three}};
+		__u64 twos, threes;
+		SEC("tp") int on_two(void *ctx) { twos++; return 2; }
+		SEC("tp") int on_three(void *ctx) { threes++; return 0; }
+		SEC("iter/task") int walk(struct bpf_iter__task *ctx) { return 0; }
+		SEC("xdp") int on_packet(void *ctx) { return 2; }' \
+		'bpf_tail_call(ctx, &jumps, mask);'
+	run -- 2 3 3 >out 2>err
+	grep -qE '^twos +1$' out || fail "$(cat out err)"
+	grep -qE '^threes +2$' out || fail "$(cat out err)"
+	for name in on_two on_three on_packet; do
+		assert_equal "$(grep -c "program $name (.*) is loaded but not attached: " err)" 1
+	done
+	assert_contains err "program on_two (tp) is loaded but not attached: the section name has no attach target"
+	assert_contains err "program on_packet (xdp) is loaded but not attached: 'run' does not attach this program type"
+	! grep -q 'walk' err || fail "$(cat err)"
+	"$PERF_BPF" record -o t.data -e prog.bpf.c -- ./pbt_maps 2 3 3 2>err || fail "$(cat err)"
+	for name in on_two on_three on_packet walk; do
+		assert_equal "$(grep -c "program $name (.*) is loaded but not attached: " err)" 1
+	done
+	# the return value of the last program of the chain selects the event
+	assert_equal "$("$PERF_BPF" script -i t.data --comm pbt_maps -F trace | grep -c 'mask: 0x0*2')" 1
+	assert_equal "$("$PERF_BPF" script -i t.data --comm pbt_maps -F trace | wc -l)" 1
+}
+
 test_what_cannot_be_read_is_named() {
 	program 'PERF_BPF_COUNT(counted, "calls", "calls");
 		struct { __uint(type, BPF_MAP_TYPE_TASK_STORAGE); __uint(map_flags, BPF_F_NO_PREALLOC);
