@@ -160,8 +160,11 @@ static bool is_variables(const struct bpf_map *map)
 {
 	const char *name = bpf_map__name(map), *dot = strrchr(name, '.');
 
-	/* SEC(".data.NAME") is a map of that name; the others have the object's name first. */
-	return bpf_map__is_internal(map) && dot &&
+	/*
+	 * SEC(".data.NAME") is a map of that name; the others have the object's name first.
+	 * <bpf/perf_bpf_prog.h> counts losses in .data.perf_bpf; they are shown with the maps.
+	 */
+	return bpf_map__is_internal(map) && dot && strcmp(name, ".data.perf_bpf") &&
 	       (!strcmp(dot, ".bss") || !strcmp(dot, ".data") || !strncmp(name, ".bss.", 5) ||
 		!strncmp(name, ".data.", 6));
 }

@@ -88,6 +88,7 @@ test_variables_in_sections_of_their_own() {
 		'perf_bpf_count(&counted, 1); total += mask;'
 	run -- 3 4 >out 2>err
 	assert_contains err "the global variables in .bss.pbt are not shown; show them with --map '.bss.pbt'"
+	! grep perf_bpf err || fail "what the macros count losses in is named, too"
 }
 
 # The iterator writes a line for each process named pbt_walked.
