@@ -22,9 +22,16 @@
 
 #define TAG "perf-bpf-one-of:"
 
+/* Of a tag "GROUP=SET", the set: its programs are attached together. Of "GROUP": empty. */
+static const char *set_of(const char *tag)
+{
+	return tag + strcspn(tag, "=");
+}
+
 struct group {
-	const char *name; /* in the object's BTF */
+	const char *name; /* the tag of its first program, in the object's BTF */
 	const char *taken;
+	const char *taken_set;
 	struct strbuf why; /* of those that cannot be */
 };
 
@@ -109,7 +116,8 @@ static struct error *check_place(struct choice *c, const struct bpf_program *pro
 
 /* The program's group; NULL: it is in none. */
 static struct error *find_group(struct choice *c, const struct btf *btf,
-				const struct bpf_program *prog, struct group **out)
+				const struct bpf_program *prog, struct group **out,
+				const char **set)
 {
 	int func = btf ? btf__find_by_name_kind(btf, bpf_program__name(prog), BTF_KIND_FUNC) : 0;
 	const char *name = NULL;
@@ -125,8 +133,10 @@ static struct error *find_group(struct choice *c, const struct btf *btf,
 	}
 	if (!name)
 		return NULL;
+	const size_t len = (size_t)(set_of(name) - name);
+	*set = set_of(name);
 	vec_for_each (group, &c->groups) {
-		if (!strcmp(group->name, name)) {
+		if (!strncmp(group->name, name, len) && set_of(group->name) == group->name + len) {
 			*out = group;
 			return NULL;
 		}
@@ -142,9 +152,10 @@ static struct error *find_group(struct choice *c, const struct btf *btf,
 static struct error *choose(struct choice *c, const struct btf *btf, struct bpf_program *prog)
 {
 	struct group *group;
+	const char *set = NULL;
 
-	TRY(find_group(c, btf, prog, &group));
-	if (group && group->taken) {
+	TRY(find_group(c, btf, prog, &group, &set));
+	if (group && group->taken && !(*set && !strcmp(set, group->taken_set))) {
 		log_info(c->log, "program %s is skipped: %s is available", bpf_program__name(prog),
 			 group->taken);
 		return NULL;
@@ -159,8 +170,10 @@ static struct error *choose(struct choice *c, const struct btf *btf, struct bpf_
 				    bpf_program__section_name(prog), why->msg);
 		return NULL;
 	}
-	if (group)
+	if (group) {
 		group->taken = bpf_program__name(prog);
+		group->taken_set = set;
+	}
 	if (bpf_program__set_autoload(prog, true))
 		return error_new(EINVAL, "cannot load program %s", bpf_program__name(prog));
 	return NULL;
@@ -182,8 +195,9 @@ struct error *programs_choose(struct bpf_object *obj, const struct log *log)
 			return error_nomem();
 		return error_at(
 			error_new(ENOTSUP,
-				  "none of its %s programs can be attached on this kernel: %s",
-				  group->name, strbuf_str(&group->why)),
+				  "none of its %.*s programs can be attached on this kernel: %s",
+				  (int)(set_of(group->name) - group->name), group->name,
+				  strbuf_str(&group->why)),
 			"%s", object_path(obj));
 	}
 	return NULL;

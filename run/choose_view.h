@@ -11,8 +11,8 @@
 /*
  * Switches on the optional programs ("?…" sections) of an object that is open,
  * but of each group (PERF_BPF_ONE_OF() in <bpf/perf_bpf_prog.h>) only the first
- * that can be attached. What is left out, and why, goes to log. An error: of a
- * group none can be; it says why of each.
+ * that can be attached, with the others of its set. What is left out, and why, goes to log. An
+ * error: of a group none can be; it says why of each.
  */
 struct error *programs_choose(struct bpf_object *obj, const struct log *log);
 

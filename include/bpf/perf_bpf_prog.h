@@ -171,6 +171,15 @@ static __always_inline __attribute__((unused)) __u64 perf_bpf_pid_tgid(void)
  *	SEC("?tracepoint/syscalls/sys_enter_futex") PERF_BPF_ONE_OF("begin")
  *	int futex_called(…)
  *
+ * Programs that are attached together have the same set after the name of the group. The first
+ * program that can be attached selects the set, and the others of the set are attached, too, if
+ * their targets exist:
+ *
+ *	SEC("?raw_tp/contention_begin") PERF_BPF_ONE_OF("locks=tracepoints")
+ *	SEC("?raw_tp/contention_end") PERF_BPF_ONE_OF("locks=tracepoints")
+ *	SEC("?kprobe/rwsem_down_read_slowpath") PERF_BPF_ONE_OF("locks=probes")
+ *	SEC("?kretprobe/rwsem_down_read_slowpath") PERF_BPF_ONE_OF("locks=probes")
+ *
  * An optional program without a group is skipped if its target does not exist.
  */
 #if __has_attribute(btf_decl_tag)

@@ -688,6 +688,84 @@ assert 0 < us <= $most + m['contentions']['count'], (us, $most)
 assert any(f['name'] == 'ksys_lseek' for s in m['waits']['stacks'] for f in s['frames']), m['waits']"
 }
 
+# A thread holds a mutex until another one waits for it in futex(2), and 20 ms more.
+test_lockcontention_of_mutexes() {
+	compile_stacks pbt_mutex <<-'END'
+		#include "stacks.h"
+		#include <stdlib.h>
+		enum { TIMES = 5, HELD_US = 20000 };
+		static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+		static volatile int tid, turn;
+		static volatile long long us;
+		static int waits_in_futex(void)
+		{
+			char path[64], line[128] = "";
+			snprintf(path, sizeof(path), "/proc/self/task/%d/syscall", tid);
+			FILE *file = fopen(path, "r");
+			char *got = file ? fgets(line, sizeof(line), file) : NULL;
+			if (file)
+				fclose(file);
+			return got && atoi(line) == SYS_futex;
+		}
+		static void *waits(void *unused)
+		{
+			named("pbt_waits");
+			tid = syscall(SYS_gettid);
+			for (int i = 1; i <= TIMES; i++) {
+				while (turn != i)
+					usleep(100);
+				long long start = now();
+				pthread_mutex_lock(&mutex);
+				us += (now() - start) / 1000 + 1;
+				turn = 0;
+				pthread_mutex_unlock(&mutex);
+			}
+			named("pbt_mutex");
+			return NULL;
+		}
+		int main(void)
+		{
+			pthread_t thread;
+			if (pthread_create(&thread, NULL, waits, NULL))
+				return 1;
+			for (int i = 1; i <= TIMES; i++) {
+				pthread_mutex_lock(&mutex);
+				turn = i;
+				while (!waits_in_futex())
+					usleep(100);
+				usleep(HELD_US);
+				pthread_mutex_unlock(&mutex);
+				while (turn)
+					usleep(100);
+			}
+			pthread_join(thread, NULL);
+			printf("%d %d %lld\n", TIMES, TIMES * HELD_US, (long long)us);
+			return 0;
+		}
+	END
+	runs lockcontention --comm pbt_waits --json -- ./pbt_mutex
+	read -r times least most < <(grep -v '^{' json)
+	holds "assert m['futexes']['count'] >= $times, m['futexes']
+us = sum(s['count'] for s in m['futex_waits']['stacks'])
+assert $least <= us <= $most + m['futexes']['count'], (us, $least, $most)
+assert 'contentions' in m and 'waits' in m"
+	# a futex that has another value is not waited for
+	cat >pbt_other.c <<-'END'
+		#include <sys/syscall.h>
+		#include <unistd.h>
+		int main(void)
+		{
+			int word = 1;
+			for (int i = 0; i < 100; i++)
+				syscall(SYS_futex, &word, 0, 2, 0, 0, 0);
+			return 0;
+		}
+	END
+	gcc -o pbt_other pbt_other.c
+	runs lockcontention --comm pbt_other --json -- ./pbt_other
+	holds "assert m['futexes']['count'] == 0, m['futexes']"
+}
+
 # ---- the examples that filter what is recorded ----
 
 test_write_1234() {

@@ -904,13 +904,19 @@ test_optional_programs() {
 		SEC("?tracepoint/syscalls/sys_enter_umask") PERF_BPF_ONE_OF("call") COUNT(on_umask)
 		SEC("?tracepoint/syscalls/sys_exit_umask") PERF_BPF_ONE_OF("call") COUNT(left_out)
 		#endif
+		SEC("?tracepoint/syscalls/sys_enter_nosuch") PERF_BPF_ONE_OF("set=a") COUNT(not_a)
+		SEC("?tracepoint/syscalls/sys_enter_umask") PERF_BPF_ONE_OF("set=b") COUNT(one_b)
+		SEC("?tracepoint/syscalls/sys_exit_umask") PERF_BPF_ONE_OF("set=c") COUNT(not_c)
+		SEC("?tracepoint/syscalls/sys_exit_umask") PERF_BPF_ONE_OF("set=b") COUNT(two_b)
+		SEC("?tracepoint/syscalls/sys_enter_nosuch") PERF_BPF_ONE_OF("set=b") COUNT(not_b)
 		SEC("?tracepoint/syscalls/sys_enter_nosuch") COUNT(optional)
 		SEC("?tracepoint/syscalls/sys_exit_umask") COUNT(is_there)
 		char LICENSE[] SEC("license") = "GPL";
 	END
 	"$PERF_BPF" run optional.bpf.c --comm pbt_umask -v --json -- ./pbt_umask 7 1 >out 2>err || true
-	check out calls 'r["count"] == 14'
+	check out calls 'r["count"] == 28'
 	assert_contains err "program left_out is skipped: on_umask is available"
+	assert_contains err "program not_c is skipped: one_b is available"
 	for program in no_tracepoint no_raw_tp no_tp_btf no_fentry no_kprobe no_uprobe optional; do
 		assert_contains err "program $program is skipped: "
 	done
