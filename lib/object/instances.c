@@ -249,17 +249,20 @@ static struct error *load_form(struct bpf_program *prog, struct variants *varian
 
 	TRY(prog->form(prog->form_ctx, (size_t)number, form));
 	TRY(set_target(prog, form));
-	const size_t n = form->n_front + prog->n_insns;
+	const size_t before = prog->n_gate + form->n_front, n = before + prog->n_insns;
 	if (n > PROGRAM_INSNS_MAX)
 		return error_new(E2BIG, "it has %zu instructions", n);
 	both = malloc(n * sizeof(*both));
 	map = malloc(prog->n_insns * sizeof(*map));
 	if (!both || !map)
 		return error_nomem();
-	memcpy(both, form->front, form->n_front * sizeof(*both));
-	memcpy(both + form->n_front, prog->insns, prog->n_insns * sizeof(*both));
+	if (prog->n_gate)
+		memcpy(both, prog->gate, prog->n_gate * sizeof(*both));
+	if (form->n_front)
+		memcpy(both + prog->n_gate, form->front, form->n_front * sizeof(*both));
+	memcpy(both + before, prog->insns, prog->n_insns * sizeof(*both));
 	for (size_t i = 0; i < prog->n_insns; i++)
-		map[i] = (int32_t)(form->n_front + i);
+		map[i] = (int32_t)(before + i);
 	const struct bpf_prog_prep_result res = {
 		.new_insn_ptr = both, .new_insn_cnt = (int)n, .new_insn_at = map};
 	return load_instance(prog, variants, &res, &prog->instances[number]);
@@ -334,6 +337,31 @@ struct error *program_set_forms(struct bpf_program *prog, size_t n, program_form
 	prog->form = fn;
 	prog->form_ctx = ctx;
 	prog->n_instances = (int)n;
+	return NULL;
+}
+
+/* program_form_fn of a program that has a gate and no forms; ctx: the program */
+static struct error *plain_form(void *ctx, size_t i, struct program_form *form)
+{
+	const struct bpf_program *prog = ctx;
+
+	(void)i;
+	form->type = prog->type;
+	form->attach_type = prog->attach_type;
+	return NULL;
+}
+
+struct error *program_set_gate(struct bpf_program *prog, const struct bpf_insn *insns, size_t n)
+{
+	if (prog->prep || prog->obj->state != OBJECT_OPEN)
+		return error_new(EBUSY, "the program already has a preprocessor or is loaded");
+	if (!prog->form) {
+		prog->form = plain_form;
+		prog->form_ctx = prog;
+		prog->n_instances = 1;
+	}
+	prog->gate = insns;
+	prog->n_gate = n;
 	return NULL;
 }
 

@@ -134,6 +134,13 @@ struct error *program_set_forms(struct bpf_program *prog, size_t n, program_form
 /* Of a loaded program: what attaches it, and asks for its descriptor, means this form now. */
 void program_use_form(struct bpf_program *prog, size_t i);
 
+/*
+ * Code in front of all else, also of what its forms have in front: it gets the context in r1, and
+ * either exits or continues behind its end with the context in r1. Before prepare, and after
+ * program_set_forms(). Borrowed until the object is loaded. EBUSY as of program_set_forms().
+ */
+struct error *program_set_gate(struct bpf_program *prog, const struct bpf_insn *insns, size_t n);
+
 /* The bytes that the object was opened from; NULL: a file, of which parts were read. */
 const void *object_image(const struct bpf_object *obj, size_t *size);
 

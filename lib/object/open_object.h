@@ -158,6 +158,8 @@ struct bpf_program {
 	program_form_fn *form;
 	void *form_ctx;
 	int n_instances;
+	const struct bpf_insn *gate; /* borrowed; n_gate */
+	size_t n_gate;
 	struct program_instance *instances; /* n_instances, once loaded so; else NULL */
 
 	int fd; /* of the first instance */

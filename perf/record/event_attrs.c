@@ -492,7 +492,7 @@ static struct error *configure(struct recording *rec, struct event *event, bool 
 	 * then reads at that address in the child: fork() would fail with EFAULT.
 	 */
 	if (event->probe.name) {
-		if (attr->inherit && !rec->target.system_wide)
+		if (attr->inherit && !rec->target.system_wide && !event->is_gated)
 			log_warn(rec->log,
 				 "%s: probes are not inherited by new threads and children; use -a "
 				 "to record all",
@@ -550,7 +550,9 @@ static struct error *configure(struct recording *rec, struct event *event, bool 
 	}
 	if (leader) {
 		attr->disabled = 1;
-		attr->enable_on_exec = rec->target.has_workload && enable_times_start_at_once(rec);
+		/* an event of all tasks sees no exec */
+		attr->enable_on_exec = rec->target.has_workload && !event->is_gated &&
+				       enable_times_start_at_once(rec);
 	}
 	return NULL;
 }

@@ -123,6 +123,7 @@ struct event {
 	size_t n_ready;	    /* of fds: those that are attached, and enabled if the recording is */
 	bool paused;	    /* events_pause(): samples that come all the same are left out */
 	bool selects_tasks; /* target.is_filtered: one of its programs does that */
+	bool is_gated;	    /* opened for all tasks: the gate of its programs selects them */
 };
 
 struct record_object {
@@ -232,7 +233,10 @@ struct recording {
 	void *on_ready_ctx;
 	live_ids_fn *on_ids; /* events were opened again; NULL: they are not */
 	void *on_ids_ctx;
-	struct u64map ids; /* sample id → index of the event + 1 */
+	struct u64map ids;     /* sample id → index of the event + 1 */
+	struct bpf_insn *gate; /* probe_gate.c: in front of programs that filter probes; NULL */
+	size_t n_gate;
+	bool gate_has_cpu; /* the attach cookies of probes have the number of the CPU */
 
 	size_t off_cpu;		/* index of the object of --off-cpu + 1; 0: none */
 	uint64_t off_cpu_spans; /* how often it was enabled */
@@ -324,6 +328,11 @@ bool wanted_ended(struct recording *rec);
 
 /* task_filter.c: EMFILE: there cannot be as many descriptors, nor is there another way. */
 struct error *task_filter_choose(struct recording *rec);
+/* The object with the map "wanted", which has the tasks of the target. ENOTSUP: no BTF. */
+struct error *task_filter_begin(struct recording *rec, size_t *index);
+
+/* probe_gate.c: once the target is known, and before events_want_fds(). */
+struct error *probe_gates_set(struct recording *rec);
 
 /* off_cpu.c: all other events are selected. */
 struct error *off_cpu_open(struct recording *rec);

@@ -22,6 +22,7 @@ struct error *live_events_new(const struct record_opts *opts, struct loop *loop,
 	rec->is_live = true;
 	TRY(events_select(rec));
 	TRY(target_init(rec));
+	TRY(probe_gates_set(rec));
 	TRY(task_filter_choose(rec));
 	rec->drop_self = rec->target.system_wide;
 	TRY(objects_load(rec));

@@ -212,7 +212,7 @@ static struct error *open_one(struct recording *rec, struct event *event, struct
 /* Open on CPUs; else on threads, on each CPU that they may run on. */
 static bool is_of_all_tasks(const struct recording *rec, const struct event *event)
 {
-	return is_output(event) ||
+	return is_output(event) || event->is_gated ||
 	       (rec->target.system_wide && !(rec->opts.track && event->kind == EVENT_TRACKING));
 }
 
@@ -498,12 +498,16 @@ static struct error *carrier_fd(struct recording *rec, struct event *event, int 
 	return NULL;
 }
 
-/* A program at a USDT probe: the link's cookie tells it which place it is. */
-static struct error *attach_by_link(struct event *event, int prog)
+/*
+ * The link's cookie tells the program at a USDT probe which probe point it is, and the gate of
+ * programs at probes which CPU the event is of.
+ */
+static struct error *attach_by_link(const struct recording *rec, struct event *event, int prog)
 {
-	LIBBPF_OPTS(bpf_link_create_opts, opts, .perf_event.bpf_cookie = event->cookie);
-
 	for (size_t i = event->n_ready; i < event->fds.n; i++) {
+		const uint64_t cpu = rec->gate_has_cpu ? (uint64_t)event->fds.v[i].cpu + 1 : 0;
+		LIBBPF_OPTS(bpf_link_create_opts, opts,
+			    .perf_event.bpf_cookie = event->cookie | cpu << 32);
 		int *link = vec_push(&event->owned);
 
 		if (!link)
@@ -520,8 +524,8 @@ static struct error *attach_by_link(struct event *event, int prog)
 static struct error *attach_progs(struct recording *rec, struct event *event)
 {
 	for (size_t i = 0; i < event->progs.n; i++) {
-		if (event->has_cookie) {
-			TRY(attach_by_link(event, event->progs.v[i]));
+		if (event->has_cookie || (rec->gate_has_cpu && event->probe.name)) {
+			TRY(attach_by_link(rec, event, event->progs.v[i]));
 			continue;
 		}
 		if (event->tracepoint && event->n_ready)

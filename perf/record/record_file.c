@@ -262,6 +262,7 @@ static struct error *prepare(struct recording *rec)
 	if (rec->opts.workload)
 		TRY(loop_prepare(rec->loop, rec->opts.workload));
 	TRY(target_init(rec));
+	TRY(probe_gates_set(rec));
 	TRY(task_filter_choose(rec));
 	rec->drop_self = rec->target.system_wide;
 	TRY(switch_open_event(rec));
@@ -393,6 +394,7 @@ void recording_free(struct recording *rec)
 	program_store_free(rec->programs);
 	buildid_process_free(rec->copier);
 	u64map_deinit(&rec->ids);
+	free(rec->gate);
 	control_close(&rec->control);
 	switching_deinit(&rec->switching);
 	free(rec->header_page);

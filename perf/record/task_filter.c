@@ -69,6 +69,22 @@ static struct error *begin(struct recording *rec, struct record_object *object)
 	return wanted_set(rec, object);
 }
 
+struct error *task_filter_begin(struct recording *rec, size_t *index)
+{
+	struct record_object *object = vec_push(&rec->objects);
+
+	if (!object)
+		return error_nomem();
+	struct error *err = begin(rec, object);
+	if (err) {
+		object_deinit(object);
+		rec->objects.n--;
+		return err;
+	}
+	*index = rec->objects.n - 1;
+	return NULL;
+}
+
 static struct error *filter_in_kernel(struct recording *rec, const struct record_object *object)
 {
 	const struct bpf_program *prog =
@@ -96,10 +112,8 @@ struct error *task_filter_choose(struct recording *rec)
 	if (!limit || limit->code != EMFILE || target->system_wide || target->per_thread ||
 	    target->tids.n < 2)
 		return steal_ptr(limit);
-	struct record_object *object = vec_push(&rec->objects);
-	if (!object)
-		return error_nomem();
-	struct error *err = begin(rec, object);
+	size_t index = 0;
+	struct error *err = task_filter_begin(rec, &index);
 	if (err) {
 		log_info(rec->log, "cannot record all CPUs and keep the samples of these tasks: %s",
 			 err->msg);
@@ -108,6 +122,7 @@ struct error *task_filter_choose(struct recording *rec)
 	}
 	log_warn(rec->log, "%s: recording all CPUs instead, with the samples of these tasks only",
 		 limit->msg);
+	const struct record_object *object = &rec->objects.v[index];
 	TRY(filter_in_kernel(rec, object));
 	target->system_wide = target->is_filtered = true;
 	rec->wanted = object->wanted;

@@ -316,6 +316,33 @@ static void build_task_filter(struct object_code *c, const struct output_opts *o
 	finish(c);
 }
 
+/* Leaves unless the event that runs the program is that of this CPU. */
+static void ask_cpu(struct object_code *c)
+{
+	call(c, BPF_FUNC_get_attach_cookie);
+	alu(c, BPF_RSH, BPF_REG_0, 32);
+	mov(c, BPF_REG_7, BPF_REG_0);
+	call(c, BPF_FUNC_get_smp_processor_id);
+	alu(c, BPF_ADD, BPF_REG_0, 1);
+	emit(c, BPF_ALU64 | BPF_SUB | BPF_X, BPF_REG_7, BPF_REG_0, 0, 0);
+	leave_if(c, BPF_JNE, BPF_REG_7, 0);
+}
+
+static void build_gate(struct object_code *c, const struct output_gate *gate)
+{
+	mov(c, BPF_REG_6, BPF_REG_1);
+	if (gate->by_cookie)
+		ask_cpu(c);
+	if (gate->opts) {
+		find_ids(c, &gate->opts->pid_ns);
+		ask_filter(c, gate->opts->filter);
+	}
+	mov(c, BPF_REG_1, BPF_REG_6);
+	const size_t passed = jump(c, BPF_JA, 0, 0);
+	finish(c);
+	land(c, passed);
+}
+
 /*
  * raw_tp/task_newtask: the new task's struct, the flags of clone(2); current is its parent. The
  * byte of the new task becomes that of its parent, also if the parent is not wanted: its id may
@@ -596,4 +623,22 @@ struct error *output_task_filter(const struct output_opts *opts, struct strbuf *
 	    btf__add_int(btf, "int", 4, BTF_INT_SIGNED) < 0)
 		return error_nomem();
 	return write_file(opts, "perf_event", &program, &follower, btf, out);
+}
+
+struct error *output_gate_build(const struct output_gate *gate, struct bpf_insn **insns, size_t *n)
+{
+	_cleanup_(code_deinit) struct object_code code = {0};
+
+	build_gate(&code, gate);
+	if (code.failed)
+		return error_nomem();
+	for (size_t i = 0; i < code.n_relocs; i++) {
+		struct bpf_insn *load = &code.insns.v[code.relocs[i].at];
+
+		load->src_reg = BPF_PSEUDO_MAP_FD;
+		load->imm = gate->wanted_fd;
+	}
+	*n = code.insns.n;
+	*insns = steal_ptr(code.insns.v);
+	return NULL;
 }

@@ -13,6 +13,8 @@
 #ifndef PB_PROBE_OUTPUT_OUTPUT_H
 #define PB_PROBE_OUTPUT_OUTPUT_H
 
+#include <linux/bpf.h>
+
 #include "lib/base/error.h"
 #include "lib/base/strbuf.h"
 #include "lib/base/vec.h"
@@ -127,5 +129,18 @@ struct error *output_object(const struct output_layout *layout, const struct out
  * processes or threads in "wanted". Of opts: name, filter, pid_ns and task_pid_offset.
  */
 struct error *output_task_filter(const struct output_opts *opts, struct strbuf *out);
+
+/*
+ * Instructions in front of a program that others wrote (see program_set_gate()): it runs only for
+ * the processes or threads in "wanted", and of the perf events of a probe only by that of the CPU.
+ */
+struct output_gate {
+	bool by_cookie; /* bits 32 to 63 of the attach cookie: the number of the CPU + 1 */
+	int wanted_fd; /* of a map as output_task_filter() has it; of opts also filter and pid_ns */
+	const struct output_opts *opts; /* NULL: all tasks */
+};
+
+/* The instructions are the caller's. */
+struct error *output_gate_build(const struct output_gate *gate, struct bpf_insn **insns, size_t *n);
 
 #endif
