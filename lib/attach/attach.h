@@ -106,9 +106,10 @@ struct error *binary_find(const char *name, char **path);
 struct error *binary_open(const char *path, struct elf_file **file);
 
 /*
- * The file offset of a function (STT_FUNC or STT_GNU_IFUNC) of a binary, from
+ * The file offset of a function (STT_FUNC) of a binary, from
  * .symtab or .dynsym; a global one is preferred. "memcpy@GLIBC_2.2.5" is the one
- * of that version. ENOENT, with near names: none of that name.
+ * of that version. ENOENT, with near names: none of that name. EOPNOTSUPP: an indirect function
+ * (STT_GNU_IFUNC), whose symbol is that of the resolver.
  */
 struct error *binary_symbol_offset(const struct elf_file *file, const char *symbol,
 				   uint64_t *offset);
@@ -116,11 +117,18 @@ struct error *binary_symbol_offset(const struct elf_file *file, const char *symb
 struct error *binary_symbols_offsets(const struct elf_file *file, const char *const *names,
 				     size_t n, uint64_t *offsets);
 /*
- * The offsets of all functions (STT_FUNC) whose names match the glob, ascending;
- * one that has several names once. The caller's. ENOENT: none matches.
+ * The offsets of all functions (STT_FUNC) whose names match the pattern, ascending; one that has
+ * several names once. A function whose name is the pattern is the only one; else '*' and '?' match
+ * as in libbpf. The caller's. ENOENT: none matches. EOPNOTSUPP as of binary_symbol_offset().
  */
 struct error *binary_symbols_match(const struct elf_file *file, const char *pattern,
 				   uint64_t **offsets, size_t *n);
+/*
+ * EOPNOTSUPP: a probe at a function's return would end the program, which is Go's: the kernel
+ * replaces the return address on the stack, and Go's runtime finds one that it does not know when
+ * it moves or walks the stack.
+ */
+struct error *binary_check_returns(const struct elf_file *file);
 
 /*
  * The places of a usdt program's section, for who records them and lets the

@@ -226,6 +226,40 @@ static struct error *no_such_symbol(const struct elf_file *file, const char *sym
 			  "it may be inlined or stripped: 'nm -D' and 'nm' list the symbols");
 }
 
+/*
+ * The symbol of an indirect function is that of its resolver, which returns the address of one of
+ * the implementations when the program starts. Those who call the function never run it.
+ */
+static struct error *indirect(const struct elf_file *file, const char *name)
+{
+	const size_t base = base_length(name);
+
+	return error_hint(error_new(EOPNOTSUPP,
+				    "%s of %s is an indirect function (IFUNC): its symbol is that "
+				    "of the resolver, which runs only when the program starts",
+				    name, pb_elf_file_name(file)),
+			  "attach to the implementation that this CPU uses; 'perf-bpf probe -x %s "
+			  "-F \"*%.*s*\"' lists them",
+			  pb_elf_file_name(file), (int)base, name);
+}
+
+struct error *binary_check_returns(const struct elf_file *file)
+{
+	static const char *const sections[] = {".go.buildinfo", ".note.go.buildid", ".gopclntab",
+					       ".data.rel.ro.gopclntab"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(sections); i++)
+		if (pb_elf_section_find(file, sections[i]))
+			return error_hint(
+				error_new(EOPNOTSUPP,
+					  "%s is a Go program: a probe at the return of a function "
+					  "would end it (\"unexpected return pc\")",
+					  pb_elf_file_name(file)),
+				"probe its return instructions: FUNCTION+OFFSET; 'objdump -d' "
+				"shows the offsets");
+	return NULL;
+}
+
 static struct error *offset_of(const struct elf_file *file, const struct elf_symbol *sym,
 			       const char *name, uint64_t *offset)
 {
@@ -243,7 +277,7 @@ struct wanted_symbol {
 	const char *name;
 	const char *version;		 /* NULL: any */
 	struct wanted_symbol *same_base; /* another version of the same name; NULL: no more */
-	bool found;
+	bool found, is_indirect;
 	size_t table;
 	struct elf_symbol best;
 };
@@ -251,6 +285,8 @@ struct wanted_symbol {
 /* Of several, the first global one; .symtab's go before .dynsym's. */
 static void offer(struct wanted_symbol *wanted, const struct function_iter *it)
 {
+	/* Also if an older version of it is a function: that is not what programs call. */
+	wanted->is_indirect |= it->sym.type == STT_GNU_IFUNC;
 	if (wanted->found && (wanted->table != it->table || wanted->best.bind != STB_LOCAL ||
 			      it->sym.bind == STB_LOCAL))
 		return;
@@ -324,6 +360,8 @@ struct error *binary_symbols_offsets(const struct elf_file *file, const char *co
 	for (size_t i = 0; i < n; i++) {
 		if (!wanted[i].found)
 			return no_such_symbol(file, names[i]);
+		if (wanted[i].is_indirect)
+			return indirect(file, names[i]);
 		TRY(offset_of(file, &wanted[i].best, names[i], &offsets[i]));
 	}
 	return NULL;
@@ -346,13 +384,47 @@ static int compare_offsets(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-struct error *binary_symbols_match(const struct elf_file *file, const char *pattern,
+/* As libbpf has it: '*' and '?' alone are special. NULL: no memory. */
+static char *libbpf_pattern(const char *text)
+{
+	_cleanup_strbuf_ struct strbuf sb = STRBUF_INIT;
+
+	for (const char *s = text; *s; s++)
+		strbuf_addf(&sb, "%s%c", strchr("[\\", *s) ? "\\" : "", *s);
+	return strbuf_steal(&sb);
+}
+
+/* A name that may have '*' or '?' in it: Go's "main.(*Cart).Add". */
+static struct error *match_name(const struct elf_file *file, const char *name, uint64_t **offsets,
+				size_t *n)
+{
+	uint64_t *one = malloc(sizeof(*one));
+	struct error *err = one ? binary_symbol_offset(file, name, one) : error_nomem();
+
+	if (err) {
+		free(one);
+		return err;
+	}
+	*offsets = one;
+	*n = 1;
+	return NULL;
+}
+
+struct error *binary_symbols_match(const struct elf_file *file, const char *text,
 				   uint64_t **offsets, size_t *n)
 {
+	_cleanup_free_ char *pattern = libbpf_pattern(text);
 	VEC(uint64_t) found = {0};
 	struct function_iter it;
 	bool end = false;
 	size_t kept = 1;
+
+	if (!pattern)
+		return error_nomem();
+	struct error *none = match_name(file, text, offsets, n);
+	if (!none || none->code != ENOENT || !strpbrk(text, "*?"))
+		return none;
+	error_free(none);
 	struct error *err = functions_init(file, &it);
 
 	while (!err && !(err = functions_next(&it, &end)) && !end) {
@@ -372,12 +444,8 @@ struct error *binary_symbols_match(const struct elf_file *file, const char *patt
 		}
 	}
 	if (!err && !found.n)
-		err = glob_is_pattern(pattern)
-			      ? stripped(&it, error_new(ENOENT,
-							"%s has no function that matches "
-							"'%s'",
-							pb_elf_file_name(file), pattern))
-			      : no_such_symbol(file, pattern);
+		err = stripped(&it, error_new(ENOENT, "%s has no function that matches '%s'",
+					      pb_elf_file_name(file), text));
 	if (err) {
 		vec_deinit(&found);
 		return err;

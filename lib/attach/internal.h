@@ -73,6 +73,11 @@ struct error *event_attach(const struct bpf_program *prog, const struct attach_e
 struct error *tracepoint_event(const char *system, const char *name, struct attach_event *event);
 struct error *kprobe_place(const char *func, uint64_t offset, bool retprobe,
 			   struct attach_event *event);
+/*
+ * "BINARY:FUNCTION": of several colons the last one whose binary exists. The binary's name is the
+ * caller's; function points into text. EINVAL: it is not of this form.
+ */
+struct error *binary_split(const char *text, char **binary, const char **function);
 struct uprobe_target {
 	const char *binary;
 	const char *func; /* NULL: offset counts from the file's start */

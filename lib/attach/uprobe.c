@@ -5,8 +5,10 @@
  * "ref_ctr_offset" (a USDT semaphore's place in the file, 4.20) fill config
  * (kernel/events/core.c, perf_uprobe_event_init).
  *
- * A section names the place as BINARY:FUNCTION, BINARY:FUNCTION+OFFSET or
- * BINARY:OFFSET.
+ * A section names the probe point as BINARY:FUNCTION, BINARY:FUNCTION+OFFSET or
+ * BINARY:OFFSET. Names of functions can contain all of these signs (Go's
+ * "type:.eq.main.Order"): the binary is the longest one that exists, and a
+ * function whose name is all of the rest comes before an offset.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -43,6 +45,26 @@ static size_t stem_of(const char *path, const char **stem)
 	return strcspn(*stem, ".-");
 }
 
+/* Its function's offset in the file; 0: there is none. */
+static struct error *find_function(const char *path, const struct uprobe_target *target,
+				   uint64_t *offset)
+{
+	_cleanup_elf_ struct elf_file *file = NULL;
+	struct error *err = NULL;
+
+	*offset = 0;
+	if (target->func || target->retprobe)
+		err = binary_open(path, &file);
+	if (err && !target->func) { /* the kernel's affair */
+		error_free(err);
+		return NULL;
+	}
+	TRY(err);
+	if (target->func)
+		TRY(binary_symbol_offset(file, target->func, offset));
+	return target->retprobe && file ? binary_check_returns(file) : NULL;
+}
+
 static struct error *uprobe_place(const struct uprobe_target *target, struct attach_event *event)
 {
 	_cleanup_attach_event_ struct attach_event got = {
@@ -54,12 +76,7 @@ static struct error *uprobe_place(const struct uprobe_target *target, struct att
 	const char *stem;
 
 	TRY(binary_find(target->binary, &got.text));
-	if (target->func) {
-		_cleanup_elf_ struct elf_file *file = NULL;
-
-		TRY(binary_open(got.text, &file));
-		TRY(binary_symbol_offset(file, target->func, &got.offset));
-	}
+	TRY(find_function(got.text, target, &got.offset));
 	got.offset += target->offset;
 
 	size_t stem_len = stem_of(got.text, &stem);
@@ -118,34 +135,71 @@ struct error *attach_event_file(const char *path, uint64_t offset, bool at_retur
 	return uprobe_event(&target, event);
 }
 
+struct error *binary_split(const char *text, char **binary, const char **function)
+{
+	const char *last = strrchr(text, ':');
+
+	for (const char *colon = last; colon; colon = memrchr(text, ':', (size_t)(colon - text))) {
+		_cleanup_free_ char *name = strndup(text, (size_t)(colon - text)), *path = NULL;
+		struct error *err = name ? NULL : error_nomem();
+
+		if (!err && *name && colon[1])
+			err = binary_find(name, &path);
+		/* The error is that of the whole. */
+		if (path || (err && err->code == ENOMEM)) {
+			*binary = steal_ptr(name);
+			*function = colon + 1;
+			return err;
+		}
+		error_free(err);
+	}
+	if (!last || last == text || !last[1])
+		return error_new(EINVAL, "'%s' is not BINARY:FUNCTION", text);
+	*function = last + 1;
+	*binary = strndup(text, (size_t)(last - text));
+	return *binary ? NULL : error_nomem();
+}
+
+static bool has_function(const char *binary, const char *name)
+{
+	const struct uprobe_target target = {.func = name};
+	_cleanup_free_ char *path = NULL;
+	uint64_t offset;
+	struct error *err = binary_find(binary, &path);
+
+	if (!err)
+		err = find_function(path, &target, &offset);
+	error_free(err);
+	return !err;
+}
+
 struct error *uprobe_section_event(const struct bpf_program *prog, struct attach_event *event)
 {
 	const struct section_info *section = program_section(prog);
 	struct uprobe_target target = {.retprobe = section->kind == PROGRAM_URETPROBE};
-	/* The last colon: a path may hold one, a function of C does not. */
-	const char *colon = strrchr(section->target, ':');
 	_cleanup_free_ char *binary = NULL, *func = NULL;
+	const char *name;
 	size_t len;
 	char *end;
 
-	if (!colon || colon == section->target || !colon[1])
-		return error_hint(error_new(EINVAL, "'%s' is not BINARY:FUNCTION", section->target),
-				  "write it as in SEC(\"uprobe/libc.so.6:malloc\") or "
-				  "SEC(\"uprobe//usr/bin/bash:readline+0x10\")");
-	binary = strndup(section->target, (size_t)(colon - section->target));
-	if (!binary)
-		return error_nomem();
+	TRY(error_hint(binary_split(section->target, &binary, &name),
+		       "write it as in SEC(\"uprobe/libc.so.6:malloc\") or "
+		       "SEC(\"uprobe//usr/bin/bash:readline+0x10\")"));
 	target.binary = binary;
-	if (colon[1] >= '0' && colon[1] <= '9') {
+	if (*name >= '0' && *name <= '9') {
 		errno = 0;
-		target.offset = strtoull(colon + 1, &end, 0);
+		target.offset = strtoull(name, &end, 0);
 		if (errno || *end)
-			return error_new(EINVAL, "'%s' is not an offset", colon + 1);
+			return error_new(EINVAL, "'%s' is not an offset", name);
 		return uprobe_place(&target, event);
 	}
-	if (!split_offset(colon + 1, &len, &target.offset))
-		return error_new(EINVAL, "'%s' is not FUNCTION+OFFSET", colon + 1);
-	func = strndup(colon + 1, len);
+	if (strchr(name, '+') && has_function(binary, name)) {
+		target.func = name;
+		return uprobe_place(&target, event);
+	}
+	if (!split_offset(name, &len, &target.offset))
+		return error_new(EINVAL, "'%s' is not FUNCTION+OFFSET", name);
+	func = strndup(name, len);
 	if (!func)
 		return error_nomem();
 	target.func = func;

@@ -63,14 +63,13 @@ static struct error *check_lists(const char *binary, const char *pattern,
 }
 
 /* The places that the pattern or the names mean; the caller's. */
-static struct error *find_places(const char *path, const char *pattern, const char **syms, size_t n,
-				 unsigned long **offsets, size_t *n_offsets)
+static struct error *find_places(const struct elf_file *file, const char *pattern,
+				 const char **syms, size_t n, unsigned long **offsets,
+				 size_t *n_offsets)
 {
-	_cleanup_elf_ struct elf_file *file = NULL;
 	_cleanup_free_ uint64_t *found = NULL;
 	size_t n_found = n;
 
-	TRY(binary_open(path, &file));
 	if (pattern) {
 		TRY(binary_symbols_match(file, pattern, &found, &n_found));
 	} else {
@@ -125,6 +124,7 @@ struct error *attach_uprobe_multi(const struct bpf_program *prog, pid_t pid, con
 				  const char *pattern, const struct bpf_uprobe_multi_opts *opts,
 				  struct bpf_link **link)
 {
+	_cleanup_elf_ struct elf_file *file = NULL;
 	_cleanup_free_ char *path = NULL;
 	_cleanup_free_ unsigned long *offsets = NULL;
 	int prog_fd, type;
@@ -138,8 +138,16 @@ struct error *attach_uprobe_multi(const struct bpf_program *prog, pid_t pid, con
 
 	size_t n = OPTS_GET(opts, cnt, 0);
 	const char **syms = OPTS_GET(opts, syms, NULL);
-	if (pattern || syms)
-		TRY(find_places(path, pattern, syms, n, &offsets, &n));
+	const bool by_name = pattern || syms;
+	const bool at_return = OPTS_GET(opts, retprobe, false) || type == BPF_TRACE_UPROBE_SESSION;
+	struct error *err = by_name || at_return ? binary_open(path, &file) : NULL;
+	if (err && by_name)
+		return err;
+	error_free(err); /* what the file is, the kernel knows */
+	if (at_return && file)
+		TRY(binary_check_returns(file));
+	if (by_name)
+		TRY(find_places(file, pattern, syms, n, &offsets, &n));
 	TRY(check_places(path, pattern, offsets, offsets ? offsets : OPTS_GET(opts, offsets, NULL),
 			 &n));
 	LIBBPF_OPTS(bpf_link_create_opts, create,
@@ -192,7 +200,8 @@ struct error *uprobe_by_link(const struct bpf_program *prog, const struct attach
 struct error *uprobe_multi_attach(const struct bpf_program *prog, struct bpf_link **link)
 {
 	const struct section_info *section = program_section(prog);
-	const char *colon = strrchr(section->target, ':');
+	_cleanup_free_ char *binary = NULL;
+	const char *pattern;
 	LIBBPF_OPTS(bpf_uprobe_multi_opts, opts,
 		    .retprobe = section->kind == PROGRAM_URETPROBE_MULTI,
 		    .session = (int)section->attach_type == BPF_TRACE_UPROBE_SESSION);
@@ -202,14 +211,9 @@ struct error *uprobe_multi_attach(const struct bpf_program *prog, struct bpf_lin
 				  "write SEC(\"%s/libc.so.6:mem*\"), or call "
 				  "bpf_program__attach_uprobe_multi()",
 				  section->kind_name);
-	if (!colon || colon == section->target || !colon[1])
-		return error_hint(error_new(EINVAL, "'%s' is not BINARY:FUNCTIONS",
-					    section->target),
-				  "write it as in SEC(\"%s/libc.so.6:mem*\")", section->kind_name);
-	_cleanup_free_ char *binary = strndup(section->target, (size_t)(colon - section->target));
-	if (!binary)
-		return error_nomem();
-	return attach_uprobe_multi(prog, -1, binary, colon + 1, &opts, link);
+	TRY(error_hint(binary_split(section->target, &binary, &pattern),
+		       "write it as in SEC(\"%s/libc.so.6:mem*\")", section->kind_name));
+	return attach_uprobe_multi(prog, -1, binary, pattern, &opts, link);
 }
 
 struct bpf_link *bpf_program__attach_uprobe_multi(const struct bpf_program *prog, pid_t pid,

@@ -65,6 +65,10 @@ static char *name_of(const struct probe_def *def, const struct probe_points *poi
 
 	if (def->event)
 		return strdup(def->event);
+	/* "0x1150": as perf names them */
+	if (!strncmp(function, "0x", 2))
+		return text_format("abs_%s%s", function + 2,
+				   def->where == PROBE_RETURN ? "__return" : "");
 	/* A word of more than a name's letters is the symbol's affair: "Shop::order". */
 	switch (def->where) {
 	case PROBE_RETURN:

@@ -189,6 +189,8 @@ struct user_funcs {
 /* By address, one for each address; shown is the user's. */
 struct error *user_functions(struct user *user, const char *name, bool is_glob,
 			     struct user_funcs *funcs);
+/* The one that contains the address; its name is the symbol's. False: none. */
+bool user_function_at(const struct user *user, uint64_t address, struct user_func *func);
 /* The i-th name of the function at an address; NULL: there are no more. */
 const char *user_name_at(const struct user *user, uint64_t address, size_t i);
 bool user_near(struct user *user, const char *name, struct strbuf *out);
@@ -197,6 +199,8 @@ bool user_file_offset(const struct user *user, uint64_t address, uint64_t *offse
 const char *user_no_code(const struct user *user, uint64_t address);
 /* The name is that of an indirect function: its symbol is what chooses the code, not the code. */
 bool user_is_indirect(const struct user *user, const char *name);
+/* EOPNOTSUPP as of binary_check_returns() (lib/attach/attach.h). */
+struct error *user_check_returns(const struct user *user);
 /* Of functions and data. */
 bool user_symbol(struct user *user, const char *name, uint64_t *address);
 /* Whether there is a table of symbols beyond the dynamic ones. */

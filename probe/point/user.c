@@ -224,6 +224,11 @@ bool user_symbol(struct user *user, const char *name, uint64_t *address)
 	return best;
 }
 
+struct error *user_check_returns(const struct user *user)
+{
+	return binary_check_returns(user->file);
+}
+
 static bool is_function(const struct found_function *entry)
 {
 	return entry->type == STT_FUNC;
@@ -415,6 +420,27 @@ struct error *user_functions(struct user *user, const char *name, bool is_glob,
 			funcs->v.v[kept++] = funcs->v.v[i];
 	funcs->v.n = kept;
 	return NULL;
+}
+
+bool user_function_at(const struct user *user, uint64_t address, struct user_func *func)
+{
+	const struct found_function *entry, *best = NULL;
+	uint64_t offset;
+
+	vec_for_each (entry, &user->entries)
+		if (is_function(entry) &&
+		    address - entry->address < max_of(entry->size, (uint64_t)1) &&
+		    (!best || (best->bind == STB_LOCAL && entry->bind != STB_LOCAL)))
+			best = entry;
+	if (!best || !pb_elf_file_offset(user->file, best->address, &offset))
+		return false;
+	*func = (struct user_func){
+		.name = best->name,
+		.address = best->address,
+		.size = best->size,
+		.file_offset = offset,
+	};
+	return true;
 }
 
 const char *user_name_at(const struct user *user, uint64_t address, size_t i)

@@ -378,11 +378,56 @@ struct error *user_literal(struct user *user, const struct probe_def *def, bool 
 	return NULL;
 }
 
+/* "0x1150": an address, as nm and objdump print it. */
+static bool is_address(const struct probe_def *def, uint64_t *address)
+{
+	char *end;
+
+	if (!def->function || def->file || strncmp(def->function, "0x", 2) ||
+	    (def->where != PROBE_ENTRY && def->where != PROBE_OFFSET && def->where != PROBE_RETURN))
+		return false;
+	errno = 0;
+	*address = strtoull(def->function, &end, 16);
+	return !errno && !*end;
+}
+
+/* The function there, and the offset in it. */
+static struct error *by_address(struct gather *g, struct user *user, uint64_t address)
+{
+	const struct probe_def *def = g->def;
+	struct probe_def other = *def;
+	struct user_func func;
+
+	if (def->where == PROBE_OFFSET)
+		address += def->offset;
+	if (!user_function_at(user, address, &func))
+		return error_hint(error_new(ENOENT, "%s: no function contains the address %#llx",
+					    user_path(user), (unsigned long long)address),
+				  "give an address as 'nm' and 'objdump -d' print it");
+	other.function = (char *)func.name;
+	other.offset = address - func.address;
+	if (other.offset && def->where == PROBE_RETURN)
+		return error_new(EINVAL, "%s: %#llx is not the start of a function, but %s+%#llx",
+				 user_path(user), (unsigned long long)address, func.name,
+				 (unsigned long long)other.offset);
+	if (def->where != PROBE_RETURN)
+		other.where = other.offset ? PROBE_OFFSET : PROBE_ENTRY;
+	g->def = &other;
+	g->from = func.address;
+	g->to = func.address + max_of(func.size, (uint64_t)1);
+	struct error *err = find_points(g, user);
+	g->def = def;
+	g->from = g->to = 0;
+	return err;
+}
+
 struct error *user_points(struct gather *g)
 {
 	struct user *user;
 
 	TRY(finder_user(g->finder, g->def->exec, &user));
+	if (g->def->where == PROBE_RETURN)
+		TRY(user_check_returns(user));
 	g->points->machine = user_machine(user);
 	g->points->path = strdup(user_path(user));
 	if (!g->points->path)
@@ -392,6 +437,9 @@ struct error *user_points(struct gather *g)
 	struct probe_def other = *def;
 	const char *linkage;
 	bool is_literal = false;
+	uint64_t address;
+	if (is_address(def, &address))
+		return by_address(g, user, address);
 	TRY(is_version(g, user, &versioned));
 	if (def->is_glob)
 		TRY(user_literal(user, def, &is_literal, &linkage));

@@ -1,0 +1,165 @@
+#!/usr/bin/env bash
+# Which function of a binary a name means, in the sections of programs and in definitions; and which
+# functions are refused because a probe would see none of their calls, or end the program.
+. "$(dirname "$0")/../tap.sh"
+
+need() {
+	[ "$(id -u)" = 0 ] || skip "probes need root"
+	command -v clang >/dev/null || skip "clang is not installed"
+	has attach.uprobe || skip "this kernel has no uprobes"
+}
+
+# program NAME SECTION: it counts its runs.
+program() {
+	cat >"$1.bpf.c" <<-END
+		#include <linux/bpf.h>
+		#include <bpf/bpf_helpers.h>
+		int runs;
+		SEC("$2")
+		int pbt_named(void *ctx)
+		{
+			__sync_fetch_and_add(&runs, 1);
+			return 0;
+		}
+		char LICENSE[] SEC("license") = "GPL";
+	END
+}
+
+# counts SECTION N: its program runs so often while ./named runs.
+counts() {
+	program counted "$1"
+	"$PERF_BPF" run counted.bpf.c --json -- ./named >out 2>err || fail "$(cat err)"
+	assert_contains out "\"variable\":\"runs\",\"value\":$2}"
+}
+
+# Functions whose names have the signs that separate the parts of sections and definitions, as
+# compilers of Go, Rust and D make them. Each is called as often as its name says.
+build_named() {
+	cat >named.c <<-'END'
+		int calls;
+		#define CALLED(name) __attribute__((noinline)) void name(int n) { calls += n; }
+		CALLED(one) CALLED(two) CALLED(three) CALLED(four) CALLED(five)
+		int main(void)
+		{
+			one(1);
+			for (int i = 0; i < 2; i++)
+				two(i);
+			for (int i = 0; i < 3; i++)
+				three(i);
+			for (int i = 0; i < 4; i++)
+				four(i);
+			for (int i = 0; i < 5; i++)
+				five(i);
+			return 0;
+		}
+	END
+	gcc -g -O1 -c -o plain.o named.c
+	objcopy --redefine-sym 'one=main.Sum[go.shape.int_0]' --redefine-sym 'two=type:.eq.main.Pair' \
+		--redefine-sym 'three=main.(*Cart).Add' --redefine-sym 'four=gtk+2' plain.o named.o
+	gcc -o named named.o
+}
+
+test_names_with_signs() {
+	need
+	build_named
+	counts "uprobe/$PWD/named:main.Sum[go.shape.int_0]" 1
+	counts "uprobe/$PWD/named:type:.eq.main.Pair" 2
+	counts "uprobe/$PWD/named:main.(*Cart).Add" 3
+	counts "uprobe/$PWD/named:gtk+2" 4
+	counts "exec=$PWD/named;main.Sum[go.shape.int_0]" 1
+	counts "exec=$PWD/named;main.(*Cart).Add" 3
+	has attach.uprobe_multi || return 0
+	counts "uprobe.multi/$PWD/named:main.Sum[go.shape.int_0]" 1
+	counts "uprobe.multi/$PWD/named:main.Sum[go.shape.*" 1
+	counts "uprobe.multi/$PWD/named:main.(*Cart).Add" 3
+	counts "uprobe.multi/$PWD/named:type:.eq.*" 2
+}
+
+# The symbol is that of the resolver, which runs once.
+test_indirect_functions() {
+	need
+	cat >indirect.c <<-'END'
+		static int chosen(void)
+		{
+			return 0;
+		}
+		static int (*resolve(void))(void)
+		{
+			return chosen;
+		}
+		int pbt_indirect(void) __attribute__((ifunc("resolve")));
+		int main(void)
+		{
+			return pbt_indirect() + pbt_indirect();
+		}
+	END
+	gcc -g -O1 -o indirect indirect.c 2>err || skip "no indirect functions: $(cat err)"
+	program indirect "uprobe/$PWD/indirect:pbt_indirect"
+	for command in run record; do
+		local with=()
+		[ $command = run ] || with=(-o t.data -e)
+		expect_status 1 "$PERF_BPF" $command "${with[@]}" indirect.bpf.c -- ./indirect
+		assert_contains err "pbt_indirect of $PWD/indirect is an indirect function (IFUNC)"
+		assert_contains err "probe -x $PWD/indirect -F \"*pbt_indirect*\""
+	done
+	expect_status 1 "$PERF_BPF" probe -x ./indirect pbt_indirect
+	assert_contains err "it is an indirect function (IFUNC)"
+	has attach.uprobe_multi || return 0
+	program indirect "uprobe.multi/$PWD/indirect:pbt_indirect"
+	expect_status 1 "$PERF_BPF" run indirect.bpf.c -- ./indirect
+	assert_contains err "is an indirect function (IFUNC)"
+}
+
+# An address means the function that has it, also for the names of variables.
+test_addresses() {
+	need
+	build_named
+	local three five
+	three=$(nm named | sed -n 's/^0*\([0-9a-f]*\) T main.(\*Cart).Add$/0x\1/p')
+	five=$(nm named | sed -n 's/^0*\([0-9a-f]*\) T five$/0x\1/p')
+	counts "exec=$PWD/named;$three" 3
+	"$PERF_BPF" record -q -o t.data -e "probe:exec=./named;$five n" ./named 2>err || fail "$(cat err)"
+	"$PERF_BPF" script -i t.data -F event,trace | sed 's/^ *//' >out
+	seq 0 4 | sed "s/^/probe_named:abs_${five#0x}: n=/" >expected
+	diff expected out || fail "other values"
+	expect_status 1 "$PERF_BPF" probe -x ./named 0x7000000
+	assert_contains err "./named: no function contains the address 0x7000000"
+}
+
+# A probe at a return replaces the return address, which ends a Go program.
+test_returns_of_go() {
+	need
+	cat >go.c <<-'END'
+		__attribute__((noinline)) int pbt_many(int n)
+		{
+			return n + 1;
+		}
+		int main(int argc, char **argv)
+		{
+			return pbt_many(argc) - argc - 1;
+		}
+	END
+	gcc -g -O1 -o plain go.c
+	for section in .go.buildinfo .note.go.buildid .gopclntab; do
+		echo go >note
+		objcopy --add-section "$section=note" plain go
+		expect_status 1 "$PERF_BPF" probe -x ./go 'pbt_many%return $retval'
+		assert_contains err "go is a Go program: a probe at the return of a function would end it"
+		assert_contains err "probe its return instructions"
+		expect_status 1 "$PERF_BPF" record -o t.data -e 'probe:exec=./go;pbt_many%return' -- ./go
+		assert_contains err "is a Go program"
+		program returns "uretprobe/$PWD/go:pbt_many"
+		expect_status 1 "$PERF_BPF" run returns.bpf.c -- ./go
+		assert_contains err "is a Go program"
+		expect_status 1 "$PERF_BPF" record -o t.data -e returns.bpf.c -- ./go
+		assert_contains err "is a Go program"
+	done
+	"$PERF_BPF" probe -x ./go pbt_many >out
+	assert_contains out "pbt_many"
+	has attach.uprobe_multi || return 0
+	program returns "uretprobe.multi/$PWD/go:pbt_*"
+	expect_status 1 "$PERF_BPF" run returns.bpf.c -- ./go
+	assert_contains err "is a Go program"
+}
+
+run_tests
