@@ -96,15 +96,21 @@ static struct error *open_here_or_cached(const char *path, const struct sym_opts
 	if (!cache)
 		return err;
 	text_bytes(hex, opts->build_id, min_of(opts->build_id_size, (size_t)20));
-	strbuf_reset(&file);
-	strbuf_addf(&file, "%s/.build-id/%.2s/%s/elf", cache, hex, hex + 2);
-	struct error *late = open_either(strbuf_str(&file), opts, wants, module, out);
-	if (late) {
-		error_free(late);
-		return err;
+	for (int by_path = 0; err && by_path <= (*path == '/'); by_path++) {
+		strbuf_reset(&file);
+		if (by_path)
+			strbuf_addf(&file, "%s%s/%s/elf", cache, path, hex);
+		else
+			strbuf_addf(&file, "%s/.build-id/%.2s/%s/elf", cache, hex, hex + 2);
+		struct error *late = strbuf_failed(&file) ? error_nomem()
+							  : open_either(strbuf_str(&file), opts,
+									wants, module, out);
+		struct error *settled = late ? late : err;
+
+		error_free(settled);
+		err = late ? err : NULL;
 	}
-	error_free(err);
-	return NULL;
+	return err;
 }
 
 struct error *image_open(const char *path, const struct sym_opts *opts, pb_elf_wants *wants,

@@ -6,17 +6,20 @@
  *
  *	what .gnu_debuglink names: beside the binary, in .debug/ beside it,
  *		under /usr/lib/debug
- *	perf's cache: ~/.debug/.build-id/xx/yyyy/{elf,debug}
  *	/usr/lib/debug/PATH.debug (Fedora), /usr/lib/debug/PATH (Ubuntu)
  *	/usr/lib/debug/.build-id/xx/yyyy.debug
  *	the binary itself
  *	/usr/lib/debug/usr/PATH (Ubuntu), .debug/NAME beside it (OpenEmbedded)
+ *	perf's cache: ~/.debug/.build-id/xx/yyyy/{elf,debug}, ~/.debug/PATH/xxyyyy/elf
  *
  * and at last the image in .gnu_debugdata of the binary itself.
  *
  * The first with a .symtab gives the symbols, the first with a .dynsym the
  * PLT and the segments. A file with another build-id than the recording has
  * is never used: wrong names are worse than none.
+ *
+ * Other than in perf, its cache is looked at last: whoever builds a file chooses
+ * its build-id, so what the cache has of an id may be a file of somebody else.
  */
 #include "sym/internal.h"
 
@@ -174,10 +177,6 @@ static void search_all(struct symbols_search *s)
 	s->no_memory |= !cache && errno == ENOMEM;
 	text_bytes(hex, s->id, s->id_size);
 	search_debuglink(s);
-	if (s->id_size && cache && !s->opts->symfs) {
-		search_tryf(s, 'B', "%s/.build-id/%.2s/%s/elf", cache, hex, hex + 2);
-		search_tryf(s, 'D', "%s/.build-id/%.2s/%s/debug", cache, hex, hex + 2);
-	}
 	search_tryf(s, 'f', DEBUG_ROOT "%s.debug", s->path);
 	search_tryf(s, 'u', DEBUG_ROOT "%s", s->path);
 	if (s->id_size)
@@ -186,6 +185,11 @@ static void search_all(struct symbols_search *s)
 	search_tryf(s, 'x', DEBUG_ROOT "/usr%s", s->path);
 	if (slash)
 		search_tryf(s, 'o', "%.*s/.debug/%s", (int)(slash - s->path), s->path, base);
+	if (s->id_size && cache && !s->opts->symfs) {
+		search_tryf(s, 'B', "%s/.build-id/%.2s/%s/elf", cache, hex, hex + 2);
+		search_tryf(s, 'D', "%s/.build-id/%.2s/%s/debug", cache, hex, hex + 2);
+		search_tryf(s, 'B', "%s%s/%s/elf", cache, slash ? s->path : "/", hex);
+	}
 }
 
 /* The names that a stripped binary has in itself. */

@@ -274,6 +274,7 @@ static const struct call_rule rules[] = {
 	CALL(CONFINE_READ, getdents64),
 	CALL(CONFINE_READ, getcwd),
 	CALL(CONFINE_READ, readahead),
+	CALL(CONFINE_READ, fgetxattr),
 
 	CALL(CONFINE_WRITE, pwritev),
 	CALL(CONFINE_WRITE, fallocate),
@@ -282,6 +283,7 @@ static const struct call_rule rules[] = {
 	CALL(CONFINE_WRITE, sendfile),
 	CALL(CONFINE_WRITE, flock),
 	CALL(CONFINE_WRITE, fchmod),
+	CALL(CONFINE_WRITE, fsetxattr),
 	CALL(CONFINE_WRITE, umask),
 	CALL(CONFINE_WRITE, utimensat),
 	CALL(CONFINE_WRITE, mkdirat),

@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
+#include "lib/sys/copied_file.h"
 #include "lib/sys/open_file.h"
 #include "perf/data/features.h"
 #include "perf/record/buildid_process.h"
@@ -64,9 +65,10 @@ static bool is_mapped(const struct dso *dso, const struct stat *st)
 
 /*
  * Opens what was mapped: where its process sees it, if that still runs, else at its path, unless
- * another file is there: that of another container, or a newer one. -1: it is not there.
+ * another file is there: that of another container, or a newer one. -1: it is not there. author: as
+ * in lib/sys/copied_file.h.
  */
-static int open_mapped(const struct dso *dso, const struct thread *thread)
+static int open_mapped(const struct dso *dso, const struct thread *thread, uid_t *author)
 {
 	_cleanup_free_ char *inside =
 		thread ? text_format("/proc/%d/root%s", thread->pid, dso->path) : NULL;
@@ -81,8 +83,10 @@ static int open_mapped(const struct dso *dso, const struct thread *thread)
 		error_free(open_regular(paths[i], NULL, &fd));
 		if (fd < 0 || fstat(fd, &st))
 			continue;
-		if (is_mapped(dso, &st))
-			return steal_fd(&fd);
+		if (!is_mapped(dso, &st))
+			continue;
+		*author = path_is_in_other_root(paths[i]) ? AUTHOR_UNKNOWN : st.st_uid;
+		return steal_fd(&fd);
 	}
 	return -1;
 }
@@ -119,13 +123,15 @@ static void add_module(struct hits *h, const struct dso *dso)
 		return;
 	feature_build_build_id(&h->out, PERF_RECORD_MISC_KERNEL, -1, id, size, dso->path);
 	/* The file may be that of a newer kernel package. */
-	_cleanup_close_ int fd = dso->path[0] == '/' ? open_mapped(dso, NULL) : -1;
+	uid_t author = AUTHOR_UNKNOWN;
+	_cleanup_close_ int fd = dso->path[0] == '/' ? open_mapped(dso, NULL, &author) : -1;
 	uint8_t its_id[20];
 	size_t its_size = 0;
 	if (fd >= 0)
 		error_free(fd_build_id(fd, its_id, &its_size));
 	if (its_size == size && !memcmp(id, its_id, size))
-		tell_cache(h->rec, buildid_process_add(h->rec->copier, dso->path, fd, id, size));
+		tell_cache(h->rec,
+			   buildid_process_add(h->rec->copier, dso->path, fd, author, id, size));
 }
 
 static bool is_build(const struct dso *dso, const uint8_t id[20], size_t size)
@@ -135,7 +141,8 @@ static bool is_build(const struct dso *dso, const uint8_t id[20], size_t size)
 
 static void add_file(struct hits *h, const struct dso *dso, const struct thread *thread)
 {
-	_cleanup_close_ int fd = dso->path[0] == '/' ? open_mapped(dso, thread) : -1;
+	uid_t author = AUTHOR_UNKNOWN;
+	_cleanup_close_ int fd = dso->path[0] == '/' ? open_mapped(dso, thread, &author) : -1;
 	uint8_t id[20];
 	size_t size;
 
@@ -154,7 +161,7 @@ static void add_file(struct hits *h, const struct dso *dso, const struct thread 
 	}
 	if (!dso->build_id_size)
 		feature_build_build_id(&h->out, PERF_RECORD_MISC_USER, -1, id, size, dso->path);
-	tell_cache(h->rec, buildid_process_add(h->rec->copier, dso->path, fd, id, size));
+	tell_cache(h->rec, buildid_process_add(h->rec->copier, dso->path, fd, author, id, size));
 }
 
 static void hit(struct hits *h, struct session *s, const struct thread *thread, uint8_t mode,

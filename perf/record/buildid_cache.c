@@ -6,6 +6,10 @@
  *	[kernel.kallsyms]/ID/kallsyms	a copy of /proc/kallsyms
  *	.build-id/ID[0-1]/ID[2-]	a symbolic link to the directory PATH/ID
  *
+ * Whoever builds a file chooses its build-id. So only files of root and of the
+ * caller get such a link, and one of theirs takes the place of a copy of which
+ * nothing says that it is theirs, too.
+ *
  * perf makes hard links where it can. A file that is then overwritten in place
  * changes in the cache too; so these are copies, made within the kernel where
  * the filesystem shares blocks.
@@ -28,6 +32,7 @@
 
 #include "lib/base/cleanup.h"
 #include "lib/base/strbuf.h"
+#include "lib/sys/copied_file.h"
 #include "lib/sys/open_file.h"
 #include "lib/sys/open_in_root.h"
 
@@ -198,6 +203,7 @@ static struct error *copy_file(int from, int to)
 struct cached {
 	int fd; /* of the file to copy */
 	bool text;
+	uid_t author;
 };
 
 static struct error *write_copy(int to, void *ctx)
@@ -206,6 +212,7 @@ static struct error *write_copy(int to, void *ctx)
 	bool named = !from->text;
 
 	TRY(from->text ? copy_text(from->fd, to, &named) : copy_file(from->fd, to));
+	copied_file_set_author(to, from->author);
 	return named ? NULL
 		     : error_new(EPERM, "the kernel hides the addresses (kernel.kptr_restrict)");
 }
@@ -228,12 +235,24 @@ static struct error *link_id(const struct buildid_cache *c, const char *hex, con
 	return NULL;
 }
 
+/* Whether the cache has the file, by somebody who is trusted, or by anybody. */
+static bool has_copy(const struct buildid_cache *c, const char *path, bool of_trusted)
+{
+	_cleanup_close_ int fd = openat(c->fd, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	uid_t author;
+
+	if (fd < 0 || !of_trusted)
+		return fd >= 0;
+	return copied_file_has_author(fd, &author) && user_is_trusted(author);
+}
+
 /* file is "elf" or "kallsyms". */
-static struct error *add(const struct buildid_cache *c, const char *path, const char *file, int fd,
-			 const uint8_t *id, size_t id_size, mode_t mode)
+static struct error *add(const struct buildid_cache *c, const char *path, const char *file,
+			 const struct cached *from, const uint8_t *id, size_t id_size, mode_t mode)
 {
 	_cleanup_strbuf_ struct strbuf hex = STRBUF_INIT, known = STRBUF_INIT, folder = STRBUF_INIT;
 	_cleanup_close_ int dir = -1;
+	const bool trusted = user_is_trusted(from->author);
 
 	if (c->fd < 0 || id_size < 2)
 		return NULL;
@@ -246,27 +265,34 @@ static struct error *add(const struct buildid_cache *c, const char *path, const 
 	strbuf_addf(&folder, "%s/%s", path, strbuf_str(&hex));
 	if (strbuf_failed(&known) || strbuf_failed(&folder))
 		return error_nomem();
-	if (!faccessat(c->fd, strbuf_str(&known), R_OK, 0))
+	if (has_copy(c, strbuf_str(&known), trusted))
 		return NULL;
 	TRY(open_path(c, strbuf_str(&folder), &dir));
-	struct cached from = {fd, !strcmp(file, "kallsyms")};
-	TRY(error_at(file_replace_by(dir, file, mode, write_copy, &from), "%s/%s",
+	if (!trusted && !faccessat(dir, file, R_OK, AT_SYMLINK_NOFOLLOW))
+		return NULL;
+	TRY(error_at(file_replace_by(dir, file, mode, write_copy, (void *)from), "%s/%s",
 		     strbuf_str(&folder), file));
-	return link_id(c, strbuf_str(&hex), path);
+	return trusted ? link_id(c, strbuf_str(&hex), path) : NULL;
 }
 
 struct error *buildid_cache_add(const struct buildid_cache *c, const char *path, int fd,
-				const uint8_t *id, size_t id_size)
+				uid_t author, const uint8_t *id, size_t id_size)
 {
 	struct stat st;
 
 	if (fstat(fd, &st))
 		return error_at(error_errno(errno, "cannot be read"), "%s", path);
-	return add(c, path, "elf", fd, id, id_size, (st.st_mode & 0555) | 0200);
+	const struct cached from = {
+		.fd = fd,
+		.author = user_is_trusted(st.st_uid) ? author : st.st_uid,
+	};
+	return add(c, path, "elf", &from, id, id_size, (st.st_mode & 0555) | 0200);
 }
 
 struct error *buildid_cache_add_kallsyms(const struct buildid_cache *c, int fd, const uint8_t *id,
 					 size_t id_size)
 {
-	return add(c, "[kernel.kallsyms]", "kallsyms", fd, id, id_size, 0644);
+	const struct cached from = {.fd = fd, .text = true};
+
+	return add(c, "[kernel.kallsyms]", "kallsyms", &from, id, id_size, 0644);
 }

@@ -8,6 +8,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "lib/base/error.h"
 
@@ -20,11 +21,13 @@ struct error *buildid_cache_open(const char *dir, struct buildid_cache *out);
 void buildid_cache_close(struct buildid_cache *c);
 
 /*
- * Copies the file (a regular one, open for reading) that was mapped as path.
- * EEXIST is no error: what the cache has of the build-id stays.
+ * Copies the file (a regular one, open for reading) that was mapped as path. What the cache has of
+ * the build-id stays. author: see lib/sys/copied_file.h; what root or the caller wrote is found by
+ * its build-id alone. What others wrote can have any build-id, also that of a file of root's: it is
+ * found by its path and its build-id.
  */
 struct error *buildid_cache_add(const struct buildid_cache *c, const char *path, int fd,
-				const uint8_t *id, size_t id_size);
+				uid_t author, const uint8_t *id, size_t id_size);
 /* The same of the running kernel: /proc/kallsyms, open for reading, unless it hides addresses. */
 struct error *buildid_cache_add_kallsyms(const struct buildid_cache *c, int fd, const uint8_t *id,
 					 size_t id_size);

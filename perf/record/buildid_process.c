@@ -22,6 +22,7 @@ struct buildid_process {
 struct copy_request {
 	uint8_t is_kallsyms, id_size;
 	uint8_t id[20];
+	uid_t author;
 };
 
 /* ---- in the other process ---- */
@@ -44,8 +45,8 @@ static struct error *copy(void *ctx, const void *data, size_t size, int fd)
 		return error_new(EBADMSG, "an invalid request to copy a file");
 	return request->is_kallsyms ? buildid_cache_add_kallsyms(&process->cache, fd, request->id,
 								 request->id_size)
-				    : buildid_cache_add(&process->cache, path, fd, request->id,
-							request->id_size);
+				    : buildid_cache_add(&process->cache, path, fd, request->author,
+							request->id, request->id_size);
 }
 
 /* ---- in this one ---- */
@@ -84,13 +85,15 @@ void buildid_process_free(struct buildid_process *process)
 }
 
 static struct error *ask(struct buildid_process *process, bool is_kallsyms, const char *path,
-			 int fd, const uint8_t *id, size_t id_size)
+			 int fd, uid_t author, const uint8_t *id, size_t id_size)
 {
 	const size_t size = strlen(path) + 1;
 	struct {
 		struct copy_request head;
 		char path[PATH_MAX];
-	} request = {.head = {.is_kallsyms = is_kallsyms, .id_size = (uint8_t)id_size}};
+	} request = {.head = {.is_kallsyms = is_kallsyms,
+			      .id_size = (uint8_t)id_size,
+			      .author = author}};
 
 	if (id_size > sizeof(request.head.id))
 		return error_at(error_new(EINVAL, "the build id has %zu bytes", id_size), "%s",
@@ -103,9 +106,9 @@ static struct error *ask(struct buildid_process *process, bool is_kallsyms, cons
 }
 
 struct error *buildid_process_add(struct buildid_process *process, const char *path, int fd,
-				  const uint8_t *id, size_t id_size)
+				  uid_t author, const uint8_t *id, size_t id_size)
 {
-	return process ? ask(process, false, path, fd, id, id_size) : NULL;
+	return process ? ask(process, false, path, fd, author, id, id_size) : NULL;
 }
 
 struct error *buildid_process_add_kallsyms(struct buildid_process *process, const uint8_t *id,
@@ -117,5 +120,5 @@ struct error *buildid_process_add_kallsyms(struct buildid_process *process, cons
 
 	if (fd < 0)
 		return error_at(error_errno(errno, "cannot be opened"), "/proc/kallsyms");
-	return ask(process, true, "", fd, id, id_size);
+	return ask(process, true, "", fd, 0, id, id_size);
 }

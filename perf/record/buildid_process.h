@@ -8,6 +8,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "lib/base/error.h"
 
@@ -24,7 +25,7 @@ DEFINE_FREEP(struct buildid_process, buildid_process_free)
 
 /* As the functions of buildid_cache.h. process: NULL: nothing is copied. */
 struct error *buildid_process_add(struct buildid_process *process, const char *path, int fd,
-				  const uint8_t *id, size_t id_size);
+				  uid_t author, const uint8_t *id, size_t id_size);
 struct error *buildid_process_add_kallsyms(struct buildid_process *process, const uint8_t *id,
 					   size_t id_size);
 

@@ -164,6 +164,7 @@ void resolver_open_lines(struct resolver *r, const struct dso *dso, const char *
 	const struct source_lines_opts opts = {
 		.path = path,
 		.symbols = ds->st ? symtab_file(ds->st) : NULL,
+		.symbols_are_copy = ds->st && strchr("BD", symtab_origin(ds->st)),
 		.symfs = symfs,
 		.demangle = is_of_kernel(dso) ? r->opts.demangle_kernel : r->opts.demangle,
 		.parameters = r->opts.parameters,

@@ -101,6 +101,7 @@ static struct dwarf_image *open_image(struct source_lines *lines)
 	struct error *err = pb_dwarf_image_open(lines->path, &opts, &lines->image);
 	/* The binary may be gone, and its copy in perf's cache be there. */
 	opts.symfs = NULL;
+	opts.is_copy = lines->opts.symbols_are_copy;
 	if (err && lines->symbols)
 		error_free(pb_dwarf_image_open(lines->symbols, &opts, &lines->image));
 	if (err && !lines->image)

@@ -12,9 +12,10 @@
 struct source_lines;
 
 struct source_lines_opts {
-	const char *path;    /* the binary, with its debug information in it or in another file */
-	const char *symbols; /* the file that its symbols are of, read otherwise; NULL: none */
-	const char *symfs;   /* put before path; NULL: "" */
+	const char *path;      /* the binary, with its debug information in it or in another file */
+	const char *symbols;   /* the file that its symbols are of, read otherwise; NULL: none */
+	bool symbols_are_copy; /* that file is in a build-id cache */
+	const char *symfs;     /* put before path; NULL: "" */
 	bool demangle, parameters; /* of inlined functions */
 	const struct log *log;
 };

@@ -12,6 +12,8 @@
 #define MAX_BYTES ((uint64_t)64 << 20)
 
 struct source_text {
+	struct source_text *next; /* the same path, named by another author */
+	uid_t author;
 	char *text;
 	VEC(char *) lines; /* in text */
 };
@@ -21,10 +23,10 @@ void source_texts_deinit(struct source_texts *texts)
 	for (size_t i = 0; texts->files.slots && i <= texts->files.mask; i++) {
 		struct source_text *file = texts->files.slots[i].value;
 
-		if (!file)
-			continue;
-		free(file->text);
-		vec_deinit(&file->lines);
+		for (; file; file = file->next) {
+			free(file->text);
+			vec_deinit(&file->lines);
+		}
 	}
 	strmap_deinit(&texts->files);
 	arena_deinit(&texts->arena);
@@ -98,18 +100,34 @@ static void read_lines(const struct source_texts *texts, struct source_text *fil
 	}
 }
 
+/* Whether a file is read depends on who names it, so each author has a text of its own. */
+static struct source_text *find_text(struct source_texts *texts, const char *path, uid_t author)
+{
+	struct source_text *first = strmap_get(&texts->files, path), *file = first;
+
+	while (file && file->author != author)
+		file = file->next;
+	if (file)
+		return file;
+	const char *key = first ? NULL : arena_strdup(&texts->arena, path);
+	file = first || key ? arena_alloc(&texts->arena, sizeof(*file)) : NULL;
+	if (!file)
+		return NULL;
+	file->author = author;
+	if (first) {
+		file->next = first->next;
+		first->next = file;
+	} else if (!strmap_put(&texts->files, key, file)) {
+		return NULL;
+	}
+	read_lines(texts, file, path, author);
+	return file;
+}
+
 const char *source_texts_line(struct source_texts *texts, const char *path, uid_t author,
 			      uint32_t number)
 {
-	struct source_text *file = strmap_get(&texts->files, path);
+	const struct source_text *file = find_text(texts, path, author);
 
-	if (!file) {
-		char *key = arena_strdup(&texts->arena, path);
-
-		file = key ? arena_alloc(&texts->arena, sizeof(*file)) : NULL;
-		if (!file || !strmap_put(&texts->files, key, file))
-			return NULL;
-		read_lines(texts, file, path, author);
-	}
-	return number && number <= file->lines.n ? file->lines.v[number - 1] : NULL;
+	return file && number && number <= file->lines.n ? file->lines.v[number - 1] : NULL;
 }

@@ -15,6 +15,7 @@
 #include <gelf.h>
 #include <sys/stat.h>
 
+#include "lib/sys/copied_file.h"
 #include "lib/sys/open_file.h"
 #include "lib/sys/open_in_root.h"
 #include "sym/sym.h"
@@ -138,7 +139,8 @@ static struct error *no_debug_info(struct dwarf_image *image)
  * libdw trusts section headers in a few places; what does not lie within the
  * file is refused before.
  */
-static struct error *check_sections(const char *path, int fd, struct dwarf_image *image)
+static struct error *check_sections(const char *path, int fd, bool is_copy,
+				    struct dwarf_image *image)
 {
 	struct error *err = NULL;
 	struct stat st;
@@ -152,7 +154,8 @@ static struct error *check_sections(const char *path, int fd, struct dwarf_image
 		return error_at(error_errno(errno, "cannot be read"), "%s", path);
 	if (!S_ISREG(st.st_mode))
 		return error_at(error_new(EINVAL, "not a regular file"), "%s", path);
-	image_add_author(image, st.st_uid);
+	image_add_author(image,
+			 path_is_in_other_root(path) ? AUTHOR_UNKNOWN : file_author(fd, is_copy));
 	Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
 	if (!elf || elf_kind(elf) != ELF_K_ELF || !gelf_getehdr(elf, &ehdr) ||
 	    elf_getshdrstrndx(elf, &shstrndx)) {
@@ -203,7 +206,7 @@ struct error *pb_dwarf_image_open(const char *path, const struct dwarf_opts *giv
 
 	TRY(image_prepare(path, opts, &image));
 	TRY(open_regular(image->path, NULL, &fd));
-	TRY(check_sections(image->path, fd, image));
+	TRY(check_sections(image->path, fd, opts->is_copy, image));
 	TRY(check_build_id(image->path, opts));
 	image->regs = regs_of(image->machine);
 	if (!image->regs)

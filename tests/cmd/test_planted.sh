@@ -15,8 +15,10 @@ needs() {
 	command -v python3 >/dev/null || skip "no python3"
 }
 
+AS_NOBODY="setpriv --reuid $NOBODY --regid $NOBODY --clear-groups"
+
 as_nobody() {
-	setpriv --reuid $NOBODY --regid $NOBODY --clear-groups "$@"
+	$AS_NOBODY "$@"
 }
 
 # kept/ is root's, theirs/ is nobody's.
@@ -336,6 +338,118 @@ test_lines_of_recorded_programs() {
 }
 
 # In make check, each recording is read by one of the others.
+# spin NAME FILE SECRET: a program of nobody's that spends its time in NAME; its lines are SECRET's
+spin() {
+	cat >"$1.c" <<-END
+		volatile unsigned long n;
+		# 2 "$3"
+		__attribute__((noinline)) void $1(unsigned long count) {
+			while (n < count)
+				n++;
+		}
+		int main(void) { $1(-1ul); }
+	END
+	# shellcheck disable=SC2086
+	gcc -g -O1 ${CFLAGS:-} -Wl,--build-id=0x$FORGED_ID -o "$2" "$1.c"
+}
+FORGED_ID=00112233445566778899aabbccddeeff00112233
+
+# record_spinning FILE NAME COMMAND...: samples of the command, which becomes NAME, with a copy of its binary in the cache
+record_spinning() {
+	local file=$1 name=$2
+	shift 2
+	"$@" &
+	spinning=$!
+	soon grep -qx "$name" "/proc/$spinning/comm"
+	root "$PERF_BPF" record -q -o "$file" -e cpu-clock -F 499 -p $spinning -- $UNTIL_USED $spinning
+}
+
+end_spinning() {
+	kill $spinning
+	wait $spinning 2>/dev/null || :
+}
+
+# annotate_and_print FILE FUNCTION: root() fails if a line of root's secret is shown
+annotate_and_print() {
+	root "$PERF_BPF" annotate --stdio -i "$1" "$2"
+	assert_contains out "$2"
+	root "$PERF_BPF" script -i "$1" -F ip,sym,srcline,srccode
+	assert_contains out "$2"
+	assert_contains out secret:
+}
+
+# The copy in root's cache belongs to root, and names root's file as the original did.
+test_lines_of_a_copy_in_the_cache() {
+	needs
+	make_folders
+	chmod 755 kept
+	seq -f 'hidden words %.0f' 9 >kept/secret
+	state_of_kept >kept.before
+	export PERF_BUILDID_DIR=$PWD/cache
+	spin leaking theirs/leaking "$PWD/kept/secret"
+	chown $NOBODY theirs/leaking
+	record_spinning l.data leaking $AS_NOBODY ./theirs/leaking
+	end_spinning
+	annotate_and_print l.data leaking
+	rm theirs/leaking
+	annotate_and_print l.data leaking
+
+	# Root in a container is not our root.
+	unshare -m true 2>/dev/null || skip "no mount namespaces"
+	mkdir inside
+	CFLAGS=-static spin contained contained "$PWD/kept/secret"
+	# shellcheck disable=SC2016
+	record_spinning c.data contained unshare -m sh -c 'mount -t tmpfs none inside && cp contained inside &&
+		cd inside && mkdir old && pivot_root . old && exec ./contained'
+	rm contained
+	annotate_and_print c.data contained
+	end_spinning
+	annotate_and_print c.data contained
+
+	# What is root's own is shown, also if the same recording has both.
+	spin honest honest "$PWD/kept/secret"
+	record_spinning h.data honest ./honest
+	end_spinning
+	"$PERF_BPF" script -i h.data -F ip,sym,srcline,srccode >out
+	assert_contains out 'hidden words'
+	rm honest
+	"$PERF_BPF" script -i h.data -F ip,sym,srcline,srccode >out
+	assert_contains out 'hidden words'
+}
+
+# Another user's binary has the build-id of one of root's.
+test_a_forged_build_id() {
+	needs
+	make_folders
+	export PERF_BUILDID_DIR=$PWD/cache
+	spin forged theirs/forged "$PWD/kept/secret"
+	chown $NOBODY theirs/forged
+	record_spinning f.data forged $AS_NOBODY ./theirs/forged
+	end_spinning
+	spin honest honest "$PWD/honest.c"
+	record_spinning h.data honest ./honest
+	end_spinning
+	for file in here gone; do
+		[ $file = here ] || rm honest theirs/forged
+		root "$PERF_BPF" report --stdio -i h.data -s dso,sym
+		assert_contains out '[.] honest'
+		! grep -q forged out || fail "$file: the names of another user's file"
+		root "$PERF_BPF" annotate --stdio -i h.data honest
+		assert_contains out honest
+		root "$PERF_BPF" report --stdio -i f.data -s dso,sym
+		assert_contains out 'forged'
+	done
+	# perf has put it into the cache.
+	cp "cache$PWD/theirs/forged/$FORGED_ID/elf" forged.elf
+	rm -r cache
+	spin honest honest "$PWD/x.c"
+	mkdir -p cache/theirs/forged/$FORGED_ID cache/.build-id/${FORGED_ID:0:2}
+	mv forged.elf cache/theirs/forged/$FORGED_ID/elf
+	ln -s ../../theirs/forged/$FORGED_ID cache/.build-id/${FORGED_ID:0:2}/${FORGED_ID:2}
+	root "$PERF_BPF" report --stdio -i h.data -s dso,sym
+	assert_contains out '[.] honest'
+}
+
 # A FIFO of another user, whose open would wait for a writer: only with -f.
 test_recordings_that_are_fifos() {
 	local command

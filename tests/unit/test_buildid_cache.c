@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "lib/base/cleanup.h"
+#include "lib/sys/copied_file.h"
 #include "perf/record/buildid_cache.h"
 #include "sym/sym.h"
 
@@ -63,15 +64,20 @@ static void expect_text(const char *path, const char *text)
 	assert_string_equal(buf, text);
 }
 
-/* The error of a copy of the file "file", mapped as path; 0: none. */
-static int add(const struct buildid_cache *c, const char *path)
+/* The error of a copy of the file "file", which author wrote, mapped as path; 0: none. */
+static int add_by(const struct buildid_cache *c, const char *path, uid_t author)
 {
 	_cleanup_close_ int fd = open("file", O_RDONLY | O_CLOEXEC);
-	struct error *err = buildid_cache_add(c, path, fd, id, sizeof(id));
+	struct error *err = buildid_cache_add(c, path, fd, author, id, sizeof(id));
 	const int code = err ? err->code : 0;
 
 	error_free(err);
 	return code;
+}
+
+static int add(const struct buildid_cache *c, const char *path)
+{
+	return add_by(c, path, geteuid());
 }
 
 static int open_error(const char *dir)
@@ -115,6 +121,82 @@ static void a_copy_is_found_by_its_build_id(void **state)
 	assert_int_equal(unlink("cache/usr/lib/libx.so/" HEX "/elf"), 0);
 	assert_int_equal(add(&c, "/other/libx.so"), 0);
 	expect_text("cache/.build-id/ab/cd0102030405060708090a0000000000000000/elf", "second");
+	buildid_cache_close(&c);
+}
+
+#define COPY(path)   "cache" path "/" HEX "/elf"
+#define LINKED	     "cache/.build-id/ab/cd0102030405060708090a0000000000000000/elf"
+#define OTHER_AUTHOR 4242
+
+static uid_t author_of(const char *path)
+{
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	assert_true(fd >= 0);
+	return file_author(fd, true);
+}
+
+/* Who builds a file chooses its build-id: it must not be found in place of another's. */
+static void files_of_others_are_not_found_by_their_build_id(void **state)
+{
+	struct buildid_cache c = {.fd = -1};
+
+	put("file", "forged");
+	assert_null(buildid_cache_open("cache", &c));
+	assert_int_equal(add_by(&c, "/theirs/x", OTHER_AUTHOR), 0);
+	expect_text(COPY("/theirs/x"), "forged");
+	assert_int_equal(access(LINKED, F_OK), -1);
+	/* The same path, of another root directory. */
+	put("file", "other");
+	assert_int_equal(add_by(&c, "/theirs/x", AUTHOR_UNKNOWN), 0);
+	expect_text(COPY("/theirs/x"), "forged");
+
+	put("file", "ours");
+	assert_int_equal(add(&c, "/theirs/x"), 0);
+	expect_text(COPY("/theirs/x"), "ours");
+	expect_text(LINKED, "ours");
+	put("file", "forged");
+	assert_int_equal(add_by(&c, "/theirs/x", OTHER_AUTHOR), 0);
+	assert_int_equal(add_by(&c, "/theirs/y", OTHER_AUTHOR), 0);
+	expect_text(COPY("/theirs/x"), "ours");
+	expect_text(LINKED, "ours");
+	buildid_cache_close(&c);
+}
+
+static void copies_keep_their_authors(void **state)
+{
+	struct buildid_cache c = {.fd = -1};
+
+	put("file", "text");
+	_cleanup_close_ int fd = open("file", O_RDONLY | O_CLOEXEC);
+	copied_file_set_author(fd, 0);
+	uid_t author;
+	if (!copied_file_has_author(fd, &author)) {
+		print_message("the file system has no extended attributes\n");
+		return;
+	}
+	assert_int_equal(file_author(fd, false), geteuid());
+	assert_null(buildid_cache_open("cache", &c));
+	assert_int_equal(add_by(&c, "/theirs/x", OTHER_AUTHOR), 0);
+	assert_int_equal(author_of(COPY("/theirs/x")), OTHER_AUTHOR);
+	assert_int_equal(add_by(&c, "/theirs/y", AUTHOR_UNKNOWN), 0);
+	assert_int_equal(author_of(COPY("/theirs/y")), AUTHOR_UNKNOWN);
+
+	/* A copy that perf has made does not say whose it is: ours takes its place. */
+	assert_int_equal(add(&c, "/ours/x"), 0);
+	assert_int_equal(author_of(LINKED), geteuid());
+	assert_int_equal(unlink(COPY("/ours/x")), 0);
+	put(COPY("/ours/x"), "of perf");
+	assert_int_equal(author_of(LINKED), AUTHOR_UNKNOWN);
+	assert_int_equal(add(&c, "/ours/x"), 0);
+	expect_text(LINKED, "text");
+	assert_int_equal(author_of(LINKED), geteuid());
+
+	if (!geteuid()) { /* whatever the recorder says of it */
+		assert_int_equal(unlink(LINKED) | chown("file", OTHER_AUTHOR, 0), 0);
+		assert_int_equal(add_by(&c, "/ours/z", 0), 0);
+		assert_int_equal(author_of(COPY("/ours/z")), OTHER_AUTHOR);
+	}
 	buildid_cache_close(&c);
 }
 
@@ -218,6 +300,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_copy_is_found_by_its_build_id, setup, teardown),
+		cmocka_unit_test_setup_teardown(files_of_others_are_not_found_by_their_build_id,
+						setup, teardown),
+		cmocka_unit_test_setup_teardown(copies_keep_their_authors, setup, teardown),
 		cmocka_unit_test_setup_teardown(large_and_sparse_files_are_not_copied, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(nothing_is_written_elsewhere, setup, teardown),

@@ -157,12 +157,12 @@ static void copies_are_made(void **state)
 	assert_int_equal(chdir(dir), 0);
 	assert_null(buildid_process_new("cache", NULL, NULL, &process));
 	assert_null(memory_file_new("binary", "code", 4, &fd));
-	assert_null(buildid_process_add(process, "/bin/x", fd, id, 20));
-	assert_null(buildid_process_add(NULL, "/bin/y", fd, id, 20));
-	struct error *err = buildid_process_add(process, "/../x", fd, other, 20);
+	assert_null(buildid_process_add(process, "/bin/x", fd, geteuid(), id, 20));
+	assert_null(buildid_process_add(NULL, "/bin/y", fd, geteuid(), id, 20));
+	struct error *err = buildid_process_add(process, "/../x", fd, geteuid(), other, 20);
 	assert_int_equal(err->code, EINVAL);
 	error_free(err);
-	err = buildid_process_add(process, "/bin/z", fd, id, 32);
+	err = buildid_process_add(process, "/bin/z", fd, geteuid(), id, 32);
 	assert_int_equal(err->code, EINVAL);
 	error_free(err);
 	buildid_process_free(process);
