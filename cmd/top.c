@@ -409,6 +409,9 @@ static struct error *print_table(struct top *top)
 		    counts.samples - top->before.samples, (double)(time - top->time) / 1e9);
 	add_losses(&counts, &top->before, &out);
 	strbuf_addch(&out, '\n');
+	/* The kernel counts what the rings lost; their records of it, which come late, are part. */
+	top->results.lost = counts.lost.samples;
+	top->results.lost_unknown = counts.lost.accuracy == LOST_NOT_COUNTED;
 	top->before = counts;
 	top->time = time;
 	for (size_t i = 0; i < top->results.n; i++) {

@@ -269,6 +269,14 @@ test_losses_are_counted() {
 	kill -CONT $top_pid
 	soon out_has '^# perf-bpf top: .* s, [1-9][0-9]* lost$'
 	end_top
+	# the total of each table is what all tables so far have lost
+	python3 - out <<-'END'
+		import re, sys
+		text = open(sys.argv[1]).read()
+		lost = [int(n) for n in re.findall(r"^# perf-bpf top: .* s, (\d+) lost$", text, re.M)]
+		totals = [int(n) for n in re.findall(r"^# Total Lost Samples: (\d+)$", text, re.M)]
+		assert totals == [sum(lost[: i + 1]) for i in range(len(lost))], (lost, totals)
+	END
 }
 
 test_browser() {
