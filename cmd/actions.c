@@ -2,17 +2,37 @@
 #include "cmd/actions.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cmd/cmd.h"
 #include "cmd/options.h"
 #include "lib/base/names.h"
 #include "lib/base/plain_text.h"
+#include "lib/base/strbuf.h"
 #include "lib/sys/bpf_syscall.h"
 
 enum {
 	MAX_WORDS = 4096,
 };
+
+#define NUMBER_OPTION(digit)                                                                       \
+	{                                                                                          \
+		NULL, digit, "N", OPTION_ARG_OPTIONAL | OPTION_HIDDEN, NULL, 0                     \
+	}
+
+/* -5 is a number, as a key or a value, not the option -5. */
+static error_t add_negative(struct action_args *args, int digit, const char *rest)
+{
+	char **number = vec_push(&args->numbers);
+	char **word = number ? vec_push(&args->words) : NULL;
+
+	if (!word)
+		return ENOMEM;
+	*number = text_format("-%c%s", digit, rest ? rest : "");
+	*word = *number;
+	return *word ? 0 : ENOMEM;
+}
 
 error_t action_args_parse(int key, char *arg, struct argp_state *state)
 {
@@ -20,6 +40,8 @@ error_t action_args_parse(int key, char *arg, struct argp_state *state)
 	char **word;
 
 	switch (key) {
+	case '0' ... '9':
+		return add_negative(args, key, arg);
 	case 'j':
 		args->json = true;
 		return 0;
@@ -53,6 +75,7 @@ int run_action(const char *command, const struct action *actions, size_t n,
 	struct nearest near = nearest_make(name);
 	struct error *err;
 	int status = 0;
+	char **number;
 	size_t i;
 
 	args->status = &status;
@@ -72,12 +95,19 @@ int run_action(const char *command, const struct action *actions, size_t n,
 				 "'perf-bpf %s --help' lists what it has", command);
 	}
 	vec_deinit(&args->words);
+	vec_for_each (number, &args->numbers)
+		free(*number);
+	vec_deinit(&args->numbers);
 	return err ? cmd_fail(err) : status;
 }
 
 int run_action_command(const struct action_command *command, int argc, char **argv)
 {
-	static const struct argp_option options[] = {ACTION_OPTIONS, {NULL}};
+	static const struct argp_option options[] = {
+		ACTION_OPTIONS,	    NUMBER_OPTION('0'), NUMBER_OPTION('1'), NUMBER_OPTION('2'),
+		NUMBER_OPTION('3'), NUMBER_OPTION('4'), NUMBER_OPTION('5'), NUMBER_OPTION('6'),
+		NUMBER_OPTION('7'), NUMBER_OPTION('8'), NUMBER_OPTION('9'), {NULL},
+	};
 	const struct argp argp = {
 		.options = options,
 		.parser = action_args_parse,
@@ -94,7 +124,7 @@ int run_action_command(const struct action_command *command, int argc, char **ar
 		args.command = argv + i + 1;
 		args.n_command = (size_t)(argc - i - 1);
 	}
-	if (cmd_parse(&argp, argc, argv, 0, NULL, &args))
+	if (cmd_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &args))
 		return 2;
 	return run_action(command->name, command->actions, command->n_actions, &args);
 }

@@ -20,7 +20,8 @@
 struct action_args {
 	bool json;
 	int verbose;
-	VEC(char *) words; /* the first is the action's name; none: "list" */
+	VEC(char *) words;   /* the first is the action's name; none: "list" */
+	VEC(char *) numbers; /* those of the words that were read as options, such as "-5" */
 	/* What follows "--", which are the last words also; it ends with NULL. */
 	char *const *command;
 	size_t n_command;

@@ -25,10 +25,38 @@ struct value_input {
 static struct error *put(struct value_input *in, uint32_t type, uint64_t bit, uint32_t bits,
 			 json_t *value, int depth);
 
-/* An integer's text; "-" for negative ones. */
-static struct error *read_number(const char *text, bool *negative, uint64_t *v)
+/* As strtoull() with base 0. *end: behind the last digit. */
+static struct error *read_digits(const char *text, const char **end, unsigned __int128 *v)
 {
-	char *end;
+	const unsigned __int128 max = ~(unsigned __int128)0;
+	unsigned base = 10;
+
+	if (*text == '0') {
+		const bool is_hex = (text[1] | 0x20) == 'x' && isxdigit((unsigned char)text[2]);
+
+		base = is_hex ? 16 : 8;
+		text += is_hex ? 2 : 0;
+	}
+	*v = 0;
+	for (*end = text; isxdigit((unsigned char)**end); ++*end) {
+		const char c = **end;
+		const unsigned digit = isdigit((unsigned char)c)
+					       ? (unsigned)(c - '0')
+					       : (unsigned)((c | 0x20) - 'a') + 10;
+
+		if (digit >= base)
+			break;
+		if (*v > (max - digit) / base)
+			return error_new(ERANGE, "%s does not fit into 128 bits", text);
+		*v = *v * base + digit;
+	}
+	return NULL;
+}
+
+/* An integer's text; "-" for negative ones. */
+static struct error *read_number(const char *text, bool *negative, unsigned __int128 *v)
+{
+	const char *end;
 	const char *digits = text + (*text == '-');
 
 	if (text[0] == '\'' && text[1] && text[2] == '\'' && !text[3]) {
@@ -38,27 +66,25 @@ static struct error *read_number(const char *text, bool *negative, uint64_t *v)
 	}
 	if (!isdigit((unsigned char)*digits))
 		return error_new(EINVAL, "'%s' is not a number", text);
-	errno = 0;
-	*v = strtoull(digits, &end, 0);
+	TRY(read_digits(digits, &end, v));
 	if (*end)
 		return error_new(EINVAL, "'%s' is not a number", text);
-	if (errno)
-		return error_new(ERANGE, "%s does not fit into 64 bits", text);
 	*negative = *text == '-';
 	return NULL;
 }
 
 struct error *value_input_number(const char *text, void *data, size_t size)
 {
-	uint64_t v = 0;
+	unsigned __int128 v = 0;
 	bool negative = false;
 
 	TRY(read_number(text, &negative, &v));
-	if (size < 8 && v >> (size * 8 - negative))
+	if (v >> (size * 8 - negative) &&
+	    !(negative && v == (unsigned __int128)1 << (size * 8 - 1)))
 		return error_new(ERANGE, "%s does not fit into %zu bytes", text, size);
 	if (negative)
 		v = 0 - v;
-	value_put_uint(data, (uint32_t)size, v);
+	value_put_uint(data, (uint32_t)size, (uint64_t)v);
 	return NULL;
 }
 
@@ -75,12 +101,12 @@ static struct error *put_number(struct value_input *in, uint64_t bit, uint32_t w
 				bool is_signed, const char *text)
 {
 	bool negative = false;
-	uint64_t v = 0;
+	unsigned __int128 v = 0;
 
 	TRY(read_number(text, &negative, &v));
-	if (width < 1 || width > 64)
+	if (width < 1 || (width > 64 && (width != 128 || bit % 8)))
 		return error_new(ENOTSUP, "integers of %u bits are not supported here", width);
-	uint64_t max = width == 64 ? UINT64_MAX : (1ull << width) - 1;
+	unsigned __int128 max = ~(unsigned __int128)0 >> (128 - width);
 	if (is_signed)
 		max >>= 1;
 	if (negative && v && !is_signed)
@@ -88,7 +114,14 @@ static struct error *put_number(struct value_input *in, uint64_t bit, uint32_t w
 	if (v > max + (negative ? 1 : 0))
 		return error_new(ERANGE, "%s does not fit into %u %s bits", text, width,
 				 is_signed ? "signed" : "unsigned");
-	return put_bits(in, bit, width, negative ? 0 - v : v);
+	if (negative)
+		v = 0 - v;
+	if (width <= 64)
+		return put_bits(in, bit, width, (uint64_t)v);
+	if (bit / 8 + sizeof(v) > in->size)
+		return error_new(EINVAL, "the type is larger than the value");
+	memcpy(in->data + bit / 8, &v, sizeof(v));
+	return NULL;
 }
 
 /* A scalar's text, whether it came as a number, a string or a word. */
@@ -154,7 +187,12 @@ static struct error *put_flags(struct value_input *in, const struct btf_type *t,
 		if (!name)
 			return error_nomem();
 		if (isdigit((unsigned char)*name)) {
-			TRY(read_number(name, &negative, &v));
+			unsigned __int128 number;
+
+			TRY(read_number(name, &negative, &number));
+			if (number > UINT64_MAX)
+				return error_new(ERANGE, "%s does not fit into 64 bits", name);
+			v = (uint64_t)number;
 		} else {
 			TRY(enum_value(in, t, name, &v));
 			v = value_enum_bits(v, t->size);
@@ -363,6 +401,40 @@ static struct error *put(struct value_input *in, uint32_t type, uint64_t bit, ui
 	return error_new(EINVAL, "values of a %s cannot be written", btf_kind_name(btf_kind(t)));
 }
 
+/*
+ * JSON in which integers of 19 or more digits are strings, which put() takes as well: jansson's
+ * integers end at 2^63 - 1.
+ */
+static struct error *quote_large(const char *text, struct strbuf *out)
+{
+	enum { SAFE_DIGITS = 18 };
+
+	for (const char *s = text; *s;) {
+		const char *from = s;
+		bool large = false;
+
+		if (*s == '"') {
+			for (s++; *s && *s != '"'; s++)
+				s += *s == '\\' && s[1];
+			s += *s == '"';
+		} else if (*s == '-' || isdigit((unsigned char)*s)) {
+			const char *digits = s + (*s == '-');
+			const size_t n = strspn(digits, "0123456789");
+
+			s = digits + n;
+			large = n > SAFE_DIGITS && !strchr(".eE", *s);
+			/* A float stays one: 1e5 is not 1 and e5. */
+			s += strspn(s, "0123456789.eE+-");
+		} else {
+			s++;
+		}
+		strbuf_adds(out, large ? "\"" : "");
+		strbuf_add(out, from, (size_t)(s - from));
+		strbuf_adds(out, large ? "\"" : "");
+	}
+	return strbuf_failed(out) ? error_nomem() : NULL;
+}
+
 struct error *value_input(const struct btf *btf, uint32_t type, const char *text, void *data,
 			  size_t size)
 {
@@ -375,9 +447,13 @@ struct error *value_input(const struct btf *btf, uint32_t type, const char *text
 	if (btf_is_var(t))
 		t = btf__type_by_id(btf, type = t->type);
 	memset(data, 0, size);
+	_cleanup_strbuf_ struct strbuf json = STRBUF_INIT;
+	if (*text == '{' || *text == '[')
+		TRY(quote_large(text, &json));
 	_cleanup_(json_decrefp) json_t *value =
 		*text == '{' || *text == '['
-			? json_loads(text, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &wrong)
+			? json_loads(strbuf_str(&json), JSON_REJECT_DUPLICATES | JSON_DECODE_ANY,
+				     &wrong)
 			: json_stringn_nocheck(text, strlen(text));
 	if (!value && (*text == '{' || *text == '['))
 		return error_new(EINVAL, "'%s' is not JSON: column %d: %s", text, wrong.column,

@@ -2,7 +2,7 @@
 /*
  * A value as the user writes it, turned into bytes by its BTF type:
  *
- *	3237  -1  0x1f  'c'          integers
+ *	3237  -1  0x1f  'c'          integers, of up to 128 bits
  *	true  false                  _Bool
  *	RUNNING                      an enum's name
  *	READ|WRITE|0x40              names of flags
@@ -10,7 +10,7 @@
  *	{"pid": 3237, "comm": "dd"}  structs: what is not named is 0
  *	[1, 2, 3]                    arrays: what is not given is 0
  *
- * Within JSON, numbers that do not fit 53 bits and addresses may be strings.
+ * Within JSON, numbers and addresses may be strings.
  */
 #ifndef PB_INSPECT_VALUE_INPUT_H
 #define PB_INSPECT_VALUE_INPUT_H

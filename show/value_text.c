@@ -160,12 +160,12 @@ static struct error *compile_scalar(struct plan_compiler *c, const struct btf_ty
 		return error_new(EINVAL, "floats of %u bytes are not supported", v.size);
 	if (v.bits > 64)
 		return error_new(EINVAL, "bit fields of %u bits are not supported", v.bits);
-	if (v.bits)
-		v.kind = VALUE_INT; /* whatever it is, its number is shown */
+	if (v.bits && v.kind != VALUE_ENUM && v.kind != VALUE_BOOL)
+		v.kind = VALUE_INT;
 	TRY(check_range(c, step.off, value_scalar_bytes(&v)));
 	jw_value(&c->json, key);
 	TRY(end_text(c));
-	if (v.kind == VALUE_ENUM && whole)
+	if (v.kind == VALUE_ENUM && (whole || v.bits))
 		TRY(add_names(c, t, &step));
 	step.scalar = v;
 	return put_step(c, step);

@@ -28,6 +28,21 @@ struct {
 	__type(value, __u64);
 } pbt_by_key SEC(".maps");
 
+struct pbt_number {
+	__u64 large;
+	__s64 small;
+	__int128 huge;
+	enum pbt_state asleep : 4;
+	_Bool on : 1;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 4);
+	__type(key, int);
+	__type(value, struct pbt_number);
+} pbt_numbers SEC(".maps");
+
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 2);

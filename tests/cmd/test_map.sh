@@ -53,6 +53,32 @@ test_a_dump_looks_as_bpftool_prints_it() {
 	done
 }
 
+# The largest and the smallest numbers of each type, as single values and within JSON.
+test_large_and_negative_numbers() {
+	make_maps
+	map update "$M/pbt_numbers" key -7 value '{"large":18446744073709551615,"small":-9223372036854775808,"huge":-1,
+		"asleep":"PBT_ASLEEP","on":true}'
+	map update "$M/pbt_numbers" key 8 value \
+		'{"large":9223372036854775808,"small":"-3","huge":170141183460469231731687303715884105727}'
+	map lookup -j "$M/pbt_numbers" key -7 >out
+	assert_equal "$(cat out)" '{"key":-7,"value":{"large":18446744073709551615,"small":-9223372036854775808,'\
+'"huge":"0xffffffffffffffffffffffffffffffff","asleep":"PBT_ASLEEP","on":true}}'
+	map lookup "$M/pbt_numbers" key 8 -j >out
+	assert_equal "$(cat out)" '{"key":8,"value":{"large":9223372036854775808,"small":-3,'\
+'"huge":"0x7fffffffffffffffffffffffffffffff","asleep":0,"on":false}}'
+	bpftool -j map dump pinned "$M/pbt_numbers" | grep -q '"large":18446744073709551615,"small":-9223372036854775808' ||
+		fail "$(bpftool map dump pinned "$M/pbt_numbers")"
+	map delete "$M/pbt_numbers" key -7
+	expect_status 1 map lookup "$M/pbt_numbers" key -- -7
+	assert_contains err "map pbt_numbers has no such key"
+	expect_status 2 map update "$M/pbt_numbers" key 1 value '{"large":18446744073709551616}'
+	assert_contains err "18446744073709551616 does not fit into 64 unsigned bits"
+	expect_status 2 map update "$M/pbt_numbers" key -2147483649 value '{}'
+	assert_contains err "does not fit into 32 signed bits"
+	expect_status 2 map -x list
+	assert_contains err "invalid option -- 'x'"
+}
+
 test_structs_enums_and_cpus() {
 	make_maps
 	map update "$M/pbt_by_key" key '{"pid":7,"comm":"dd","state":"PBT_ASLEEP"}' value 0xffffffffffffffff

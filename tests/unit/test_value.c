@@ -380,7 +380,7 @@ static void test_input_that_is_wrong(void **state)
 		{U32, "4294967296", ERANGE, "does not fit into 32 unsigned bits", NULL},
 		{U32, "-1", ERANGE, "is negative", NULL},
 		{I16, "-32769", ERANGE, "does not fit into 16 signed bits", NULL},
-		{U64, "18446744073709551616", ERANGE, "does not fit into 64 bits", NULL},
+		{U64, "18446744073709551616", ERANGE, "does not fit into 64 unsigned bits", NULL},
 		{U32, "12x", EINVAL, "'12x' is not a number", NULL},
 		{U32, "", EINVAL, "'' is not a number", NULL},
 		{BOOL, "2", EINVAL, "neither true nor false", NULL},
@@ -395,7 +395,10 @@ static void test_input_that_is_wrong(void **state)
 		{SAMPLE, "{\"pairs\":[{\"a\":70000}]}", ERANGE,
 		 "member pairs: element 0: member a: 70000 does not fit", NULL},
 		{DATA, "{\"limi\":1}", ENOENT, "unknown variable 'limi'", "did you mean 'limit'?"},
-		{HUGE, "1", ENOTSUP, "integers of 128 bits are not supported here", NULL},
+		{HUGE, "340282366920938463463374607431768211456", ERANGE,
+		 "does not fit into 128 bits", NULL},
+		{SAMPLE, "{\"pairs\":[{\"a\":18446744073709551616}]}", ERANGE,
+		 "member a: 18446744073709551616 does not fit", NULL},
 		{SAMPLE, "{\"low\":8}", ERANGE, "member low: 8 does not fit into 3", NULL},
 	};
 	struct btf *b = types();
