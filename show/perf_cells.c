@@ -261,7 +261,7 @@ static void key_cell(const struct table_printer *p, enum column_style style, uns
 			strbuf_addf(out, "%*.*d", w, w, (int)cell->i);
 		break;
 	}
-	plain_since(out, 0, false);
+	plain_whole_since(out, 0);
 	replace_separator(p, out);
 }
 

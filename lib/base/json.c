@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "lib/base/plain_text.h"
 #include "lib/base/utf8.h"
 
 /* Whether all of eight bytes are ASCII without controls, quotes and backslashes. */
@@ -52,6 +53,16 @@ bool json_copy_plain(char *to, const char *from, size_t n)
 			(uint32_t)(uint8_t)from[n / 2] << 8 | (uint8_t)from[n - 1]);
 }
 
+/* A character that must not reach a terminal as it is; those above U+FFFF take two escapes. */
+static void add_escape(struct strbuf *out, uint32_t c)
+{
+	if (c > 0xffff) {
+		strbuf_addf(out, "\\u%04x", 0xd800 + ((c - 0x10000) >> 10));
+		c = 0xdc00 + ((c - 0x10000) & 0x3ff);
+	}
+	strbuf_addf(out, "\\u%04x", c);
+}
+
 /* For text that is not plain. */
 static void add_escaped(struct strbuf *out, const char *str, size_t len)
 {
@@ -78,6 +89,13 @@ static void add_escaped(struct strbuf *out, const char *str, size_t len)
 		size_t n = 1;
 
 		if (c >= 0x80 && (n = utf8_length(s + i, len - i)) > 0) {
+			const uint32_t character = utf8_decode(s + i, n);
+
+			if (character_acts(character)) {
+				strbuf_add(out, s + start, i - start);
+				add_escape(out, character);
+				start = i + n;
+			}
 			i += n;
 			continue;
 		}

@@ -11,7 +11,7 @@
 /*
  * Adds s, len bytes of it, as a JSON string with its quotes. Bytes that are not
  * UTF-8 become U+DC80 … U+DCFF ("\udc80"), as Python's surrogateescape does,
- * so that they can be had back.
+ * so that they can be had back. Characters that act on a terminal are escaped, see plain_text.h.
  */
 void json_add_string(struct strbuf *out, const char *s, size_t len);
 

@@ -3,8 +3,7 @@
 
 #include "lib/base/utf8.h"
 
-/* What acts instead of being seen. */
-static bool acts(uint32_t c)
+bool character_acts(uint32_t c)
 {
 	static const struct {
 		uint32_t first, last;
@@ -71,7 +70,7 @@ void plain_add(struct strbuf *out, const char *s, size_t n)
 		if (i == n)
 			break;
 		size_t len = utf8_length(p + i, n - i);
-		if (len && !acts(utf8_decode(p + i, len))) {
+		if (len && !character_acts(utf8_decode(p + i, len))) {
 			strbuf_add(out, s + i, len);
 			i += len;
 			continue;
@@ -79,6 +78,18 @@ void plain_add(struct strbuf *out, const char *s, size_t n)
 		for (len = max_of(len, (size_t)1); len; len--)
 			strbuf_addf(out, "\\x%02x", p[i++]);
 	}
+}
+
+void plain_whole_since(struct strbuf *sb, size_t from)
+{
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+
+	if (sb->len <= from || text_is_plain(sb->str + from, sb->len - from))
+		return;
+	strbuf_add(&text, sb->str + from, sb->len - from);
+	strbuf_cut(sb, from);
+	sb->failed |= strbuf_failed(&text);
+	plain_add(sb, strbuf_str(&text), text.len);
 }
 
 void plain_since(struct strbuf *sb, size_t from, bool lines)

@@ -9,8 +9,16 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "lib/base/strbuf.h"
+
+/*
+ * Whether a terminal or an editor obeys the character instead of showing it: controls, characters
+ * without width, and those that turn the direction of writing. The one rule for all outputs: text
+ * has "\xHH" of its bytes, JSON "\uHHHH".
+ */
+bool character_acts(uint32_t c);
 
 /*
  * Adds n bytes of s. Control characters (C0, DEL, C1), those that turn the
@@ -26,9 +34,12 @@ static inline void plain_adds(struct strbuf *out, const char *s)
 	plain_add(out, s, strlen(s));
 }
 
+/* Does the same to what sb has from `from` on: to a name, or a cell of a table. */
+void plain_whole_since(struct strbuf *sb, size_t from);
+
 /*
- * Does the same to what sb has from `from` on. Tabs are kept; newlines with lines, else only one at
- * the end.
+ * Does the same to lines that sb has from `from` on. Tabs are kept; newlines with lines, else only
+ * one at the end.
  */
 void plain_since(struct strbuf *sb, size_t from, bool lines);
 

@@ -47,7 +47,7 @@ root() {
 	esac
 	state_of_kept | diff kept.before - >changes || fail "'$*' changed root's files: $(cat changes)"
 	! find theirs -user 0 | grep . || fail "'$*' wrote in the folder of nobody"
-	! cat out err | LC_ALL=C grep -n $'[\001-\010\013-\037\177]' >bad ||
+	! cat out err | LC_ALL=C grep -n $'[\001-\010\013-\037\177]\|\302[\200-\237]\|\342\200[\252-\256]' >bad ||
 		fail "'$*': escapes: $(cat -v bad | head -3)"
 	! grep -q 'hidden words' out err || fail "'$*' shows root's file"
 }
@@ -651,7 +651,7 @@ start_named() {
 		}
 		static void *thread(void *path)
 		{
-			prctl(PR_SET_NAME, "t\033]2;X\a\n1");
+			prctl(PR_SET_NAME, "t\033]2;X\a\t\n1");
 			for (;;) work(path);
 		}
 		int main(int argc, char **argv)
@@ -662,7 +662,7 @@ start_named() {
 		}
 	END
 	gcc -g -O1 -pthread -o plain work.c
-	objcopy --redefine-sym "work=wo"$'\033[31m'"rk" plain "theirs/$NAME"
+	objcopy --redefine-sym "work=wo"$'\033[31m\t\342\200\256'"rk" plain "theirs/$NAME"
 	chown $NOBODY "theirs/$NAME"
 	cgroup=
 	if [ -w /sys/fs/cgroup/cgroup.procs ] && mkdir "/sys/fs/cgroup/$NAME" 2>/dev/null; then
@@ -712,7 +712,10 @@ test_names_with_escapes() {
 		root "$PERF_BPF" $command
 		assert_equal "$command: $status: $(tail -1 err)" "$command: 0: $(tail -1 err)"
 		[ -s out ] || [ -s err ] || fail "$command: it prints nothing"
-		grep -q '\\x1b\|\\33' out err || fail "$command: it shows no names: $(head -20 out err)" # strace has octal digits
+		case $command in
+		report* | diff*) ! grep -n $'\t' out || fail "$command: a tab" ;;
+		esac
+		grep -q '\\x1b\|\\33\|\\u001b' out err || fail "$command: it shows no names: $(head -20 out err)" # strace has octal digits
 	done <<-END
 		script -i mine.data
 		script -i mine.data -F comm,tid,ip,sym,dso,trace,event${cgroup:+,cgroup}
@@ -733,6 +736,10 @@ test_names_with_escapes() {
 		btf list
 		trace -p $work -e openat --max-events 5
 		trace -p $work -e openat --strace -y --max-events 5
+		trace --json -i calls.data
+		map list --json
+		trace -p $work -e openat --json --max-events 5
+		run profile -F 999 -p $work --json -- $UNTIL_USED $work
 		run profile -F 999 -p $work --folded -- $UNTIL_USED $work
 		run opensnoop -p $work -- $UNTIL_USED $work
 		run syscount -p $work -- $UNTIL_USED $work

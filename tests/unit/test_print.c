@@ -123,10 +123,14 @@ static void test_json_strings(void **state)
 		{"gr\xc3\xbc\xc3\x9f", "\"gr\xc3\xbc\xc3\x9f\""},
 		{"\xe2\x82\xac \xf0\x9f\x90\x9d", "\"\xe2\x82\xac \xf0\x9f\x90\x9d\""},
 		{"\xff", "\"\\udcff\""},
-		{"a\xc3", "\"a\\udcc3\""},				  /* cut */
-		{"\xc0\xaf", "\"\\udcc0\\udcaf\""},			  /* overlong */
-		{"\xed\xa0\x80", "\"\\udced\\udca0\\udc80\""},		  /* a surrogate */
-		{"\xf4\x90\x80\x80", "\"\\udcf4\\udc90\\udc80\\udc80\""}, /* past U+10FFFF */
+		{"a\xc3", "\"a\\udcc3\""},	    /* cut */
+		{"\xc0\xaf", "\"\\udcc0\\udcaf\""}, /* overlong */
+		{"\xc2\x9b"
+		 "2J\xe2\x80\xae",
+		 "\"\\u009b2J\\u202e\""},				    /* C1, direction */
+		{"\xf3\xa0\x80\x81\xc3\xa4", "\"\\udb40\\udc01\xc3\xa4\""}, /* U+E0001, a tag */
+		{"\xed\xa0\x80", "\"\\udced\\udca0\\udc80\""},		    /* a surrogate */
+		{"\xf4\x90\x80\x80", "\"\\udcf4\\udc90\\udc80\\udc80\""},   /* past U+10FFFF */
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)

@@ -216,6 +216,10 @@ static void test_plain_since(void **state)
 			assert_true(out.str[0] == '\033');
 		}
 	}
+	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
+	strbuf_adds(&out, "\tkept a\tb\n");
+	plain_whole_since(&out, 6);
+	assert_string_equal(strbuf_str(&out), "\tkept a\\x09b\\x0a");
 	for (unsigned c = 0; c < 256; c++) {
 		const char text[] = {'1', '2', '3', (char)c, '5', '6', '7', '8', '9'};
 
