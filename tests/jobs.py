@@ -18,15 +18,15 @@ SECONDS_TO_CLEAN_UP = 15
 
 class Job:
     """One program. cost is the number of CPUs that it keeps busy: 0 for one that waits for the
-    network. Of the jobs of one lane one runs at a time. needs holds labels of jobs that have to
-    pass first. When a job that is fatal fails, everything stops. count belongs to the caller."""
+    network. A job that is alone runs beside no other of its lane. needs holds labels of jobs that
+    have to pass first. When a job that is fatal fails, everything stops. count belongs to the caller."""
     started_jobs = 0
 
-    def __init__(self, suite, name, argv, count, *, env=None, timeout=600, lane=None, needs=(), cost=1,
-                 fatal=False, cwd=None):
+    def __init__(self, suite, name, argv, count, *, env=None, timeout=600, lane=None, alone=False, needs=(),
+                 cost=1, fatal=False, cwd=None):
         self.suite, self.name, self.argv, self.count = suite, name, argv, count
         self.env, self.timeout, self.lane, self.needs = env or {}, timeout, lane, set(needs)
-        self.cost, self.fatal, self.cwd = cost, fatal, cwd
+        self.alone, self.cost, self.fatal, self.cwd = alone, cost, fatal, cwd
         self.label = f"{suite} {name}"
         self.status = None  # an exit status, or why there is none
         self.text = ""
@@ -158,20 +158,23 @@ class Runner:
     def next(self):
         """The first job that may be started now, or that never can."""
         free = self.slots - sum(min(job.cost, self.slots) for job in self.running)
-        lanes = {job.lane for job in self.running if job.lane}
         open_jobs = {job.label for job in self.waiting + self.running}
         for job in self.waiting:
             lost = job.needs - self.passed - open_jobs
             if lost:
                 job.status = f"not run: {', '.join(sorted(lost))} did not pass"
                 return job
-            if job.lane in lanes or not job.needs <= self.passed:
+            if self.disturbs(job) or not job.needs <= self.passed:
                 continue
             if min(job.cost, self.slots) <= free:
                 return job
             if job.cost > 1:
                 return None  # the CPUs become free for it
         return None
+
+    def disturbs(self, job):
+        return job.lane and any(other.lane == job.lane and (job.alone or other.alone)
+                                for other in self.running)
 
     def reap(self):
         while True:

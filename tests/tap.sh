@@ -81,14 +81,20 @@ compile_bpf() {
 		-c "$source" -o "$object"
 }
 
+# end_processes FOLDER: ends the processes whose folder is FOLDER or below, and prints their commands
+end_processes() {
+	local pid
+	for pid in $(find /proc/[0-9]* -maxdepth 1 -name cwd \( -lname "$1" -o -lname "$1/*" \) 2>/dev/null | cut -d/ -f3); do
+		tr '\0' ' ' 2>/dev/null <"/proc/$pid/cmdline" | head -c 200
+		echo
+		kill -KILL "$pid" 2>/dev/null || :
+	done
+}
+
 # end_tests TOP: ends and names the processes that tests left running in their folders
 end_tests() {
 	! declare -F tests_end >/dev/null || tests_end
-	local pid
-	for pid in $(find /proc/[0-9]* -maxdepth 1 -name cwd -lname "$1/*" 2>/dev/null | cut -d/ -f3); do
-		echo "# left running: $(tr '\0' ' ' 2>/dev/null <"/proc/$pid/cmdline" | head -c 200)"
-		kill -KILL "$pid" 2>/dev/null || :
-	done
+	end_processes "$1" | sed 's/^/# left running: /'
 	rm -rf "$1"
 }
 
@@ -117,6 +123,7 @@ run_tests() {
 		) >"$top/log" 2>&1
 		status=$? # not after ||, where set -e does nothing
 		if [ $status != 0 ]; then
+			end_processes "$top/$t" >/dev/null # it did not come to their end
 			sed 's/^\([^#]\)/# \1/' "$top/log"
 			echo "not ok $n - ${t#test_}"
 		elif [ -e "$SKIP_FILE" ]; then

@@ -99,7 +99,7 @@ def test_an_interrupt_ends_all():
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         a = name_of_sleep(5)
         child, out = run(jobs_of(f"trap 'echo cleaned' EXIT; sleep {a}", "echo no",
-                                 lane="one"))
+                                 lane="one", alone=True))
         until = time.monotonic() + 60
         while not alive(a) and time.monotonic() < until:
             time.sleep(0.02)
@@ -111,11 +111,19 @@ def test_an_interrupt_ends_all():
         assert not alive(a)
 
 
-def test_one_of_a_lane_at_a_time():
+def test_one_that_is_alone_in_its_lane_at_a_time():
     with tempfile.TemporaryDirectory() as folder:
         script = f"mkdir {folder}/here && sleep 0.1 && rmdir {folder}/here"
-        lines = ended(jobs_of(script, script, script, lane="one"), slots=3)
-    assert [line[1] for line in lines] == ["0", "0", "0"], lines
+        lines = ended(jobs_of(script, script, script, lane="one", alone=True), slots=3)
+        assert [line[1] for line in lines] == ["0", "0", "0"], lines
+        # The two that are not alone meet, and do not meet the one that is.
+        meet = f"touch {folder}/meets.$$; [ ! -e {folder}/alone ] && " \
+               f"until [ $(ls {folder} | wc -l) = 2 ]; do sleep 0.01; done"
+        alone = f"touch {folder}/alone; sleep 0.1; rm {folder}/alone; [ $(ls {folder} | wc -l) != 1 ]"
+        jobs = jobs_of(alone, meet, alone, meet, lane="one", timeout=60)
+        jobs[0].alone = jobs[2].alone = True
+        lines = ended(jobs, slots=3)
+        assert [line[1] for line in lines] == ["0"] * 4, lines
 
 
 def test_as_many_as_there_are_slots():

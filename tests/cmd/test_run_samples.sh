@@ -3,7 +3,7 @@
 . "$(dirname "$0")/../tap.sh"
 
 # The workload is known by its name: one run of these tests at a time.
-exec 9>"${TMPDIR:-/tmp}/perf-bpf-test-run_samples.lock"
+exec 9<"$0"
 flock -w 600 9 || exit 1
 
 # At the same addresses each time, so that the stacks have the same places in their map.

@@ -3,7 +3,7 @@
 . "$(dirname "$0")/../tap.sh"
 
 # The workload is known by its name: one run of these tests at a time.
-exec 9>"${TMPDIR:-/tmp}/perf-bpf-test-shapes.lock"
+exec 9<"$0"
 flock -w 600 9 || exit 1
 
 PROG=$SRC/tests/cmd/shapes.bpf.c
