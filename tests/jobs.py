@@ -28,6 +28,7 @@ class Job:
         self.env, self.timeout, self.lane, self.needs = env or {}, timeout, lane, set(needs)
         self.alone, self.cost, self.fatal, self.cwd = alone, cost, fatal, cwd
         self.label = f"{suite} {name}"
+        self.process = None  # before it starts
         self.status = None  # an exit status, or why there is none
         self.text = ""
         self.seconds = self.cpu = 0.0

@@ -13,6 +13,7 @@ import time
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(TOP, "tests"))
+import stress  # noqa: E402
 import unsteady  # noqa: E402
 from jobs import Job, Runner  # noqa: E402
 
@@ -160,8 +161,8 @@ class Skip(Exception):
     """Why a test cannot run here."""
 
 
-def judged(body, strict=False):
-    """What tests/run says of a script with one test: its functions of tap.sh are in body."""
+def printed(body, run):
+    """What run(make) prints; make() makes the job of a script whose functions of tap.sh are in body."""
     with tempfile.TemporaryDirectory() as folder:
         script = os.path.join(folder, "test_s.sh")
         with open(script, "w", encoding="utf-8") as f:
@@ -172,10 +173,7 @@ def judged(body, strict=False):
             os.environ.pop("ONLY", None)  # it is about this program's tests
             os.dup2(write, 1)
             sys.stdout = os.fdopen(1, "w")
-            results = RUN.Results(verbose=False)
-            job = RUN.test_program("cmd", "s", ["bash", script], env=RUN.environment("build"))
-            RUN.run_all([job], results, strict)
-            results.show()
+            run(lambda: RUN.test_program("cmd", "s", ["bash", script], env=RUN.environment("build")))
             sys.stdout.flush()
             os._exit(0)
         os.close(write)
@@ -183,6 +181,15 @@ def judged(body, strict=False):
             text = out.read()
         os.waitpid(child, 0)
     return text
+
+
+def judged(body, strict=False):
+    """What tests/run says of a script."""
+    def run(make):
+        results = RUN.Results(verbose=False)
+        RUN.run_all([make()], results, strict)
+        results.show()
+    return printed(body, run)
 
 
 # Fails the first TIMES times that it runs.
@@ -289,6 +296,28 @@ def test_programs_that_are_left_are_a_failure():
     assert out.endswith("\n1 passed, 1 failed, 0 skipped\n"), out
     assert "failed: cmd s: left in the kernel: program " in out and "'forgotten'" in out, out
     assert "again" not in out, out
+
+
+def test_stress_says_where_a_test_failed():
+    out = printed(FAILS_AT_THE_FOURTH, lambda make: stress.stress([make], RUN.run_one, runs=5))
+    assert "\ncmd s: luck: failed 2 of 5 runs (first: beside two busy loops: the dice said no)\n" in out, out
+    assert all(condition.name in out for condition in stress.CONDITIONS), out
+    assert out.endswith("\n0 passed, 1 failed\n"), out
+    out = printed("test_a() { :; }", lambda make: stress.stress([make], RUN.run_one, runs=1))
+    assert out.endswith("\ncmd s: each of 1 runs passed\n1 passed, 0 failed\n"), out
+
+
+def test_stress_stops_recorders():
+    body = """
+    test_stopped() {
+        cp "$(command -v sleep)" perf-bpf
+        ./perf-bpf 1000 &
+        soon grep -q '^State:.T' /proc/$!/status
+        kill $!
+    }"""
+    stress.CONDITIONS[:] = [stress.Stopped]
+    out = printed(body, lambda make: stress.stress([make], RUN.run_one, runs=1))
+    assert out.endswith("\n1 passed, 0 failed\n"), out
 
 
 def test_the_list_of_unsteady_tests():
