@@ -73,6 +73,13 @@ void resolver_open_lines(struct resolver *r, const struct dso *dso, const char *
 struct symtab *resolver_load_kernel(struct resolver *r, const struct map *map, struct dso_syms *ds);
 struct symtab *resolver_load_module(struct resolver *r, const struct map *map, struct dso_syms *ds);
 /*
+ * Whether the kernel that was recorded is the one that runs here: by its build-id, else by the
+ * header, which a recording from a pipe need not have.
+ */
+bool resolver_is_of_this_host(struct resolver *r);
+/* Says once why names of the kernel, of its modules and of the vdso are not shown. */
+void resolver_warn_of_other_host(struct resolver *r);
+/*
  * Code of BPF that is not a program and was there before: kallsyms alone has
  * the trampolines and dispatchers.
  */

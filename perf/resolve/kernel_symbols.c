@@ -2,7 +2,11 @@
 /*
  * The kernel's symbols are those of the kernel that was recorded, or none.
  * Where the recording has its build-id, /proc/kallsyms is used when
- * /sys/kernel/notes has the same, and else what perf keeps under ~/.debug. An
+ * /sys/kernel/notes has the same, and else what perf keeps under ~/.debug.
+ * Without a build-id, what this host has of the kernel (kallsyms, modules, the
+ * vdso) is used if the header of the recording has the release and the architecture
+ * of this host. A recording without a header, from a pipe, counts as one of this
+ * host, as in perf. An
  * older recording of the same kernel may come from another boot with the
  * kernel elsewhere (KASLR): the recorded address of _text (the pgoff of the
  * kernel's map) against the one in kallsyms says by how much.
@@ -34,6 +38,54 @@ static void warn_kernel(struct resolver *r, const struct error *err)
 		 err->hint ? " (" : "", err->hint ? err->hint : "", err->hint ? ")" : "");
 }
 
+static bool is_other(const char *recorded, const char *here)
+{
+	return recorded && *recorded && strcmp(recorded, here) != 0;
+}
+
+/* Whether the header names another kernel than the one that runs here. */
+static bool header_is_of_other_host(const struct resolver *r, struct utsname *host)
+{
+	const struct data_header *header = session_header(r->session);
+
+	return !uname(host) && header &&
+	       (is_other(header->osrelease, host->release) ||
+		is_other(header->arch, host->machine));
+}
+
+bool resolver_is_of_this_host(struct resolver *r)
+{
+	const struct map *kernel = session_kernel_map(r->session);
+	struct utsname host;
+
+	if (r->opts.kernel_runs)
+		return true;
+	if (kernel && kernel->dso->build_id_size)
+		return host_has_build_id(kernel->dso);
+	return !header_is_of_other_host(r, &host);
+}
+
+void resolver_warn_of_other_host(struct resolver *r)
+{
+	const struct data_header *header = session_header(r->session);
+	struct utsname host;
+
+	if (r->kallsyms_warned || (r->opts.symfs && *r->opts.symfs))
+		return;
+	struct error *err =
+		header_is_of_other_host(r, &host)
+			? error_new(ENOENT,
+				    "the recording is of Linux %s (%s), this host runs %s (%s)",
+				    header->osrelease ? header->osrelease : "",
+				    header->arch ? header->arch : "unknown architecture",
+				    host.release, host.machine)
+			: error_new(ENOENT, "the build-id of the recorded kernel is not that of "
+					    "this host");
+	err = error_hint(err, "give the files of that host with --kallsyms, --vmlinux or --symfs");
+	warn_kernel(r, err);
+	error_free(err);
+}
+
 /* The kallsyms of the recording's kernel; NULL: none. */
 static const struct kallsyms *load_kallsyms(struct resolver *r, const struct dso *kernel)
 {
@@ -48,8 +100,12 @@ static const struct kallsyms *load_kallsyms(struct resolver *r, const struct dso
 		strbuf_adds(&path, r->opts.kallsyms);
 	} else if (r->opts.symfs && *r->opts.symfs) {
 		return NULL;
-	} else if (!kernel->build_id_size || host_has_build_id(kernel)) {
+	} else if (kernel->build_id_size ? host_has_build_id(kernel)
+					 : resolver_is_of_this_host(r)) {
 		strbuf_adds(&path, "/proc/kallsyms");
+	} else if (!kernel->build_id_size) {
+		resolver_warn_of_other_host(r);
+		return NULL;
 	} else {
 		_cleanup_free_ char *cache = buildid_cache_dir(r->opts.buildid_dir);
 		char hex[41];
@@ -58,8 +114,11 @@ static const struct kallsyms *load_kallsyms(struct resolver *r, const struct dso
 		strbuf_addf(&path, "%s/.build-id/%.2s/%s/kallsyms", cache ? cache : "", hex,
 			    hex + 2);
 		if (resolver_is_whole(r, &path) && access(strbuf_str(&path), R_OK)) {
-			err = error_new(ENOENT, "found no kallsyms or vmlinux with build-id %s",
-					hex);
+			err = error_hint(error_new(ENOENT,
+						   "found no kallsyms or vmlinux with build-id %s",
+						   hex),
+					 "give the file of the recorded kernel with --kallsyms or "
+					 "--vmlinux");
 			warn_kernel(r, err);
 			return NULL;
 		}
@@ -217,8 +276,10 @@ struct symtab *resolver_load_module(struct resolver *r, const struct map *map, s
 			resolver_note(r, notes_build_id(strbuf_str(&path), id, &size));
 	}
 	memcpy(host.build_id, map->dso->build_id, sizeof(host.build_id));
-	bool running = !map->dso->build_id_size ||
-		       (size == map->dso->build_id_size && !memcmp(id, map->dso->build_id, size));
+	const bool has_id = map->dso->build_id_size, here = has_id || resolver_is_of_this_host(r);
+	bool running =
+		has_id ? size == map->dso->build_id_size && !memcmp(id, map->dso->build_id, size)
+		       : here;
 	if (running || r->opts.kallsyms) {
 		const struct kallsyms *k = load_kallsyms(r, &host);
 
@@ -227,7 +288,10 @@ struct symtab *resolver_load_module(struct resolver *r, const struct map *map, s
 		ds->runs = st && (r->opts.code_is_recorded ||
 				  (running && (size || r->opts.kernel_runs) && !r->opts.kallsyms));
 	}
-	if (!st && map->dso->path[0] == '/') {
+	if (!here)
+		resolver_warn_of_other_host(r);
+	/* Without a build-id, a path is that of the recorded host. */
+	if (!st && map->dso->path[0] == '/' && (here || (r->opts.symfs && *r->opts.symfs))) {
 		struct sym_opts opts = {
 			.sz = sizeof(opts),
 			.build_id = map->dso->build_id_size ? map->dso->build_id : NULL,
@@ -259,7 +323,8 @@ const struct symbol *resolver_find_trampoline(struct resolver *r, uint64_t addr)
 
 	/* What other kernels had there, kallsyms of this one does not know. */
 	if (!r->trampolines_tried &&
-	    (!dso->build_id_size || r->opts.kernel_runs || host_has_build_id(dso))) {
+	    (dso->build_id_size && !r->opts.kernel_runs ? host_has_build_id(dso)
+							: resolver_is_of_this_host(r))) {
 		const struct kallsyms *k = load_kallsyms(r, dso);
 
 		if (k)

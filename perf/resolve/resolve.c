@@ -394,6 +394,12 @@ static bool is_unsure(const struct resolver *r, const struct dso *dso)
 	       ((r->opts.symfs && *r->opts.symfs) || !is_mapped_file(dso, dso->path));
 }
 
+/* Nothing says that the recorded processes had the vdso of this host. */
+static bool is_other_vdso(struct resolver *r, const struct dso *dso)
+{
+	return dso->kind == DSO_VDSO && !dso->build_id_size && !resolver_is_of_this_host(r);
+}
+
 static struct symtab *load_user(struct resolver *r, struct dso *dso, struct dso_syms *ds)
 {
 	const struct sym_opts opts = user_opts(r, dso);
@@ -410,6 +416,10 @@ static struct symtab *load_user(struct resolver *r, struct dso *dso, struct dso_
 			r->opts.log,
 			"%s: the recording has several build-ids for this path; not using the file",
 			dso->path);
+		return NULL;
+	}
+	if (is_other_vdso(r, dso)) {
+		resolver_warn_of_other_host(r);
 		return NULL;
 	}
 	if (dso->kind == DSO_VDSO) {
@@ -434,6 +444,8 @@ struct error *resolver_open_image(struct resolver *r, const struct dso *dso, pb_
 	const struct sym_opts opts = user_opts(r, dso);
 	struct error *err = NULL;
 
+	if (is_other_vdso(r, dso))
+		return error_at(error_new(ESTALE, "is of another host than this one"), "[vdso]");
 	if (dso->kind == DSO_VDSO)
 		return image_open_vdso(&opts, out);
 	if (dso->kind != DSO_USER || dso->path[0] != '/')
@@ -492,6 +504,10 @@ struct error *resolver_open_module(struct resolver *r, const struct map *map, pb
 {
 	const struct sym_opts opts = user_opts(r, map->dso);
 
+	if (!map->dso->build_id_size && !(opts.symfs && *opts.symfs) &&
+	    !resolver_is_of_this_host(r))
+		return error_at(error_new(ESTALE, "the recording is of another host"), "%s",
+				map->dso->path);
 	if (map->dso->path[0] == '/')
 		return image_open_module(map->dso->path, &opts, wants, out);
 	return error_hint(error_new(ENOENT, "the recording does not have the path of the module %s",
@@ -575,11 +591,15 @@ struct symtab *resolver_symtab(struct resolver *r, struct dso *dso)
 	return needs_map || r->opts.no_symbols ? NULL : load_dso(r, dso, NULL);
 }
 
+/* A module without symbols has offsets, as in perf: where it was loaded says nothing. */
 static bool has_plain_addresses(const struct map *map)
 {
+	const struct dso_syms *ds = map->dso->priv;
+
 	switch (map->dso->kind) {
-	case DSO_KERNEL:
 	case DSO_MODULE:
+		return !ds || ds->st;
+	case DSO_KERNEL:
 	case DSO_BPF:
 	case DSO_ANON: /* a JIT's symbols have addresses too */
 		return true;
@@ -717,6 +737,8 @@ void resolve_addr_in(struct resolver *r, const struct map *map, uint8_t cpumode,
 	if (map->dso->kind == DSO_KERNEL)
 		r->kernel_map = map;
 	out->map = map;
+	if (map->dso->kind == DSO_MODULE)
+		map_symtab(r, map);
 	if (!has_plain_addresses(map))
 		out->dso_addr = addr - map->start + map->pgoff;
 	/* Processes that map a file at different addresses share its symbols. */

@@ -242,4 +242,73 @@ test_code_of_ftrace() {
 	done
 }
 
+# host_recording FILE [RELEASE ARCHITECTURE [BUILD-ID]]
+host_recording() {
+	local file=$1 text
+	shift
+	text=$(awk '$3 == "_text" { print $1 }' /proc/kallsyms)
+	function=$(awk '$3 == "vfs_read" { print $1 }' /proc/kallsyms)
+	[ -n "$function" ] && [ -n "${text//0/}" ] || skip "the addresses of the kernel are not visible"
+	"$SRC/tests/cmd/host_recording.py" "$text" "$function" "$@" >"$file"
+}
+
+build_id_of_kernel() {
+	python3 -c '
+import struct
+notes, at = open("/sys/kernel/notes", "rb").read(), 0
+while at < len(notes):
+    n, size, kind = struct.unpack_from("<III", notes, at)
+    name, at = notes[at + 12:at + 12 + n], at + 12 + (n + 3) // 4 * 4
+    if kind == 3 and name == b"GNU\0":
+        print(notes[at:at + size].hex())
+    at += (size + 3) // 4 * 4
+'
+}
+
+# commands FILE: what reads a recording shows
+commands() {
+	"$PERF_BPF" report -i "$1" -s dso,sym
+	"$PERF_BPF" report -i "$1" --json
+	"$PERF_BPF" script -i "$1"
+	"$PERF_BPF" diff -s dso,sym "$1" "$1"
+	"$PERF_BPF" annotate -i "$1" vfs_read 2>&1 || :
+}
+
+# The kernel, its modules and the vdso of this host are used if it was recorded.
+test_names_of_the_recorded_host() {
+	local release machine id
+	command -v python3 >/dev/null || skip "no python3"
+	release=$(uname -r)
+	machine=$(uname -m)
+	id=$(build_id_of_kernel)
+	[ -n "$id" ] || skip "this kernel has no build-id"
+	host_recording pipe
+	host_recording here "$release" "$machine"
+	host_recording built-here 5.4.149 s390x "$id"
+	for file in pipe here built-here; do
+		commands $file >out 2>err
+		grep -q vfs_read out || fail "$file: no names of the kernel"
+		grep -q '__vdso_\|__kernel_' out || fail "$file: no names of the vdso"
+		! grep warning err || fail "$file"
+	done
+	host_recording release 5.4.149 "$machine"
+	host_recording machine "$release" s390x
+	host_recording built-there "$release" "$machine" 000102030405060708090a0b0c0d0e0f10111213
+	for file in release machine built-there; do
+		commands $file >out 2>err
+		# shellcheck disable=SC2016
+		! grep '__vdso_\|__kernel_\|vfs_read+\|\] vfs_read' out || fail "$file: names of this host"
+		"$PERF_BPF" report -i $file -s dso,sym >out 2>err
+		assert_equal "$(grep -c 'warning: kernel addresses are shown without symbols' err)" 1
+		assert_contains err --kallsyms
+		grep -q "\[k\] 0x0*$function" out || fail "$file: the address is not shown"
+		# as in perf: the offset in a module that is not here
+		grep -q '\[pbfoo\] *\[k\] 0x0*5c7' out || fail "$file: $(grep pbfoo out)"
+	done
+	"$PERF_BPF" report -i release -s dso,sym >out 2>err
+	assert_contains err "the recording is of Linux 5.4.149 ($machine), this host runs $release ($machine)"
+	"$PERF_BPF" report --kallsyms /proc/kallsyms -i release -s dso,sym >out
+	assert_contains out vfs_read
+}
+
 run_tests
