@@ -32,14 +32,18 @@ configured: $(BUILD)/build.ninja
 $(BUILD)/build.ninja:
 	@$(MESON_SETUP) $(BUILD)
 
-# The same code under the address and undefined-behaviour sanitizers.
+# The same code under the address and undefined-behaviour sanitizers. A finding ends the program:
+# code that does not have to go on after one compiles in three quarters of the time.
+SANITIZE = -Db_sanitize=address,undefined -Db_lundef=false
+END_AT_FINDING = -fno-sanitize-recover=all
+
 build-asan/build.ninja:
-	@$(MESON_SETUP) build-asan -Db_sanitize=address,undefined -Db_lundef=false
+	@$(MESON_SETUP) build-asan $(SANITIZE) -Dc_args=$(END_AT_FINDING)
 
 # The same by clang, for the fuzz targets; the unit tests run there, too.
 build-fuzz/build.ninja:
-	@export CC=clang; $(MESON_SETUP) build-fuzz -Dfuzz=true -Db_lundef=false -Db_sanitize=address,undefined \
-		-Dc_args=-fsanitize=fuzzer-no-link -Ddefault_library=static
+	@export CC=clang; $(MESON_SETUP) build-fuzz $(SANITIZE) -Dfuzz=true \
+		-Dc_args="-fsanitize=fuzzer-no-link $(END_AT_FINDING)" -Ddefault_library=static
 
 asan: build-asan/build.ninja
 	@$(NINJA) -C build-asan
