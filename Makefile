@@ -51,7 +51,11 @@ asan: build-asan/build.ninja
 fuzzers: build-fuzz/build.ninja
 	@$(NINJA) -C build-fuzz fuzzers
 
+# Of the rooms that read untrusted data.
 unit-clang: build-fuzz/build.ninja
+	@$(NINJA) -C build-fuzz unit-tests-of-parsers
+
+unit-clang-all: build-fuzz/build.ninja
 	@$(NINJA) -C build-fuzz unit-tests
 
 # Installs by apt what is missing; says so and does nothing when all is there.
@@ -72,7 +76,7 @@ check:
 # All of it: the commands under the sanitizers, too, every kernel, and arm64.
 check-all:
 	@tools/deps build test
-	@ALLOCATIONS_STEP=1 PLANT_ALL=1 tests/run --make --strict --fuzz-seconds 45 checks unit unit-clang unit-asan cmd vm fuzz cmd-asan clone
+	@ALLOCATIONS_STEP=1 PLANT_ALL=1 tests/run --make --strict --fuzz-seconds 45 checks unit unit-clang-all unit-asan cmd vm fuzz cmd-asan clone
 
 check-peers: all
 	@tools/deps build test peers
@@ -121,5 +125,5 @@ LDCONFIG = if [ "$$(id -u)" = 0 ]; then PATH=$$PATH:/usr/sbin:/sbin ldconfig; fi
 clean:
 	rm -rf build build-*
 
-.PHONY: all configured uninstall asan fuzzers unit-clang deps demo check check-all check-debuginfo check-distros check-peers fuzz \
+.PHONY: all configured uninstall asan fuzzers unit-clang unit-clang-all deps demo check check-all check-debuginfo check-distros check-peers fuzz \
 	bench deb dist install clean

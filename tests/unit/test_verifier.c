@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * The verifier's logs of five kernels (tests/unit/verifier/, which
- * tests/bpf/refused/make-cases writes) and what is made of them. Run as
- *
- *	test_verifier PROGRAMS CASES
- *
- * it prints the cases with the explanations of today instead.
+ * tests/bpf/refused/make-cases writes) and what is made of them. With the variables PROGRAMS and
+ * CASES, which name files, it prints the cases with the explanations of today instead.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -303,7 +300,7 @@ static void patterns(void **state)
 	assert_true(piece_is(m.s[0], "rest"));
 }
 
-int main(int argc, char **argv)
+int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(linux_5_10),
@@ -319,7 +316,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(patterns),
 	};
 
-	if (argc == 3)
-		return write_cases(argv[1], argv[2]);
+	if (getenv("PROGRAMS") && getenv("CASES"))
+		exit(write_cases(getenv("PROGRAMS"), getenv("CASES")));
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -79,9 +79,20 @@ in_guest=" probe_events sym sys call_recording hist "
 # Who opens an output follows its path from "/", which the emulator takes for the folder of
 # libraries.
 opens_output='\<(output_find|data_writer_open|file_series_new)\('
+# Whether a test of a unit test program needs the guest.
+needs_guest() {
+	local name tests
+	tests=$(sed -n "s/^$1!\?[[:space:]]\+//p" "$SRC/tests/unit/rooms.txt")
+	for name in ${tests:-$1}; do
+		if [[ $in_guest == *" $name "* ]] || grep -qE "$opens_output" "$SRC/tests/unit/test_$name.c"; then
+			return 0
+		fi
+	done
+	return 1
+}
 here=()
 for unit in $units; do
-	if [[ $in_guest == *" ${unit##*/test_} "* ]] || grep -qE "$opens_output" "$SRC/$unit.c"; then
+	if needs_guest "${unit##*/test_}"; then
 		extra+=("$BUILD/$unit=unit/${unit##*/}")
 	else
 		here+=("$BUILD/$unit")

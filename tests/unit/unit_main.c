@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The main function of the unit test programs. A program has the tests of one room, in groups: a
+ * group is a file test_NAME.c, whose main function is in a table (group.h), and whose call of
+ * cmocka arrives here (--wrap).
+ *
+ * Each group runs in a process of its own, so that neither what it changes nor its crash concerns
+ * another one. That process prints cmocka's TAP into a pipe; here its lines get the numbers and
+ * the names (GROUP.TEST) of the whole program. After a test that ends the process, the group
+ * continues in a new one with the next test.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <poll.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "tests/unit/group.h"
+
+#define USAGE                                                                                      \
+	"usage: %s [--list | GLOB]\n"                                                              \
+	"Run the tests, or those whose name (TEST or GROUP.TEST) matches GLOB or "                 \
+	"$CMOCKA_TEST_FILTER\n"
+
+/* The linker's names of the start and the end of the table. */
+extern const struct unit_group __start_unit_groups[], __stop_unit_groups[];
+
+/* cmocka has no argument for a caller's data. */
+static struct {
+	const char *group;
+	const char *filter; /* NULL: all tests */
+	bool list;
+	unsigned int printed; /* test lines */
+	unsigned int failed;
+} program;
+
+/* What one process of a group printed. */
+struct output {
+	const struct CMUnitTest *tests; /* the ones that it runs */
+	size_t n, seen;
+	unsigned int failed;
+	char line[8192]; /* the one that is not complete */
+	size_t length;
+};
+
+int __real__cmocka_run_group_tests(const char *name, const struct CMUnitTest *tests, size_t n,
+				   CMFixtureFunction setup, CMFixtureFunction teardown);
+int __wrap__cmocka_run_group_tests(const char *name, const struct CMUnitTest *tests, size_t n,
+				   CMFixtureFunction setup, CMFixtureFunction teardown);
+
+static bool is_selected(const char *test)
+{
+	char name[256];
+
+	snprintf(name, sizeof(name), "%s.%s", program.group, test);
+	return !program.filter || !fnmatch(program.filter, name, 0) ||
+	       !fnmatch(program.filter, test, 0);
+}
+
+static void print_result(bool ok, const char *directive, const char *test)
+{
+	program.failed += !ok;
+	printf("%s %u %s %s%s%s\n", ok ? "ok" : "not ok", ++program.printed, directive,
+	       program.group, test ? "." : "", test ? test : "");
+}
+
+/* "ok 3 - NAME", "ok 3 # SKIP NAME" or "not ok 3 # SKIP NAME" */
+static bool is_result(struct output *out, const char *line)
+{
+	bool ok = !strncmp(line, "ok ", 3);
+	int end = 0;
+
+	sscanf(line, ok ? "ok %*u%n" : "not ok %*u%n", &end);
+	if (!end || out->seen == out->n)
+		return false;
+	bool skipped = !strncmp(line + end, " # SKIP", 7);
+
+	out->failed += !ok && !skipped;
+	print_result(ok || skipped, skipped ? "# SKIP" : "-", out->tests[out->seen++].name);
+	return true;
+}
+
+static void line_is_complete(struct output *out)
+{
+	const char *line = out->line;
+	unsigned int planned;
+
+	out->line[out->length] = '\0';
+	out->length = 0;
+	if (!is_result(out, line) && sscanf(line, "1..%u", &planned) != 1 &&
+	    strncmp(line, "TAP version", 11) && strncmp(line, "# ok - ", 7) &&
+	    strncmp(line, "# not ok - ", 11))
+		puts(line);
+}
+
+static void add_output(struct output *out, const char *text, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (text[i] != '\n')
+			out->line[out->length++] = text[i];
+		if (text[i] == '\n' || out->length == sizeof(out->line) - 1)
+			line_is_complete(out);
+	}
+}
+
+/* Returns the wait status. A process that a test left behind may keep the pipe open: the end of
+ * the group counts, not that of the pipe. */
+static int read_output(int fd, pid_t child, struct output *out)
+{
+	struct pollfd in = {.fd = fd, .events = POLLIN};
+	int status = 0;
+	bool ended = false;
+	char text[4096];
+	ssize_t n;
+
+	fcntl(fd, F_SETFL, O_NONBLOCK);
+	for (;;) {
+		poll(&in, 1, 100);
+		n = read(fd, text, sizeof(text));
+		if (n > 0)
+			add_output(out, text, n);
+		else if (n == 0 || ended)
+			break;
+		else
+			ended = waitpid(child, &status, WNOHANG) == child;
+	}
+	if (!ended)
+		waitpid(child, &status, 0);
+	if (out->length)
+		line_is_complete(out);
+	return status;
+}
+
+static void print_end(const char *test, int status)
+{
+	printf("# %s%s%s: ended with %s%d\n", program.group, test ? "." : "", test ? test : "",
+	       WIFSIGNALED(status) ? "signal " : "",
+	       WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+}
+
+/* Returns the number of tests that ran. */
+static size_t run_process(const struct CMUnitTest *tests, size_t n, CMFixtureFunction setup,
+			  CMFixtureFunction teardown)
+{
+	struct output out = {.tests = tests, .n = n};
+	int fds[2], status;
+	pid_t child;
+
+	fflush(stdout);
+	if (pipe(fds) || (child = fork()) < 0) {
+		perror("unit tests");
+		exit(1);
+	}
+	if (!child) {
+		dup2(fds[1], STDOUT_FILENO);
+		dup2(fds[1], STDERR_FILENO);
+		close(fds[0]);
+		close(fds[1]);
+		setvbuf(stdout, NULL, _IOLBF, 0);
+		exit(__real__cmocka_run_group_tests(program.group, tests, n, setup, teardown) != 0);
+	}
+	close(fds[1]);
+	status = read_output(fds[0], child, &out);
+	close(fds[0]);
+	if (out.seen < n) {
+		print_result(false, "-", tests[out.seen].name);
+		print_end(tests[out.seen].name, status);
+		return out.seen + 1;
+	}
+	if (status && !out.failed)
+		print_result(false, "-", NULL);
+	if (status && (!out.failed || !WIFEXITED(status) || WEXITSTATUS(status) != 1))
+		print_end(NULL, status);
+	return n;
+}
+
+int __wrap__cmocka_run_group_tests(const char *name, const struct CMUnitTest *tests, size_t n,
+				   CMFixtureFunction setup, CMFixtureFunction teardown)
+{
+	struct CMUnitTest *selected = calloc(n, sizeof(*selected));
+	size_t count = 0;
+
+	if (!selected)
+		return 1;
+	for (size_t i = 0; i < n; i++)
+		if (is_selected(tests[i].name))
+			selected[count++] = tests[i];
+	for (size_t i = 0; i < count && program.list; i++)
+		printf("%s.%s\n", program.group, selected[i].name);
+	for (size_t done = 0; done < count && !program.list;)
+		done += run_process(selected + done, count - done, setup, teardown);
+	free(selected);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	const char *arg = argc > 1 ? argv[1] : NULL;
+
+	program.list = arg && !strcmp(arg, "--list");
+	if (argc > 2 || (arg && *arg == '-' && !program.list)) {
+		fprintf(stderr, USAGE, argv[0]);
+		return 2;
+	}
+	program.filter = arg && !program.list ? arg : getenv("CMOCKA_TEST_FILTER");
+	setenv("CMOCKA_MESSAGE_OUTPUT", "TAP", 1);
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	for (const struct unit_group *group = __start_unit_groups; group < __stop_unit_groups;
+	     group++) {
+		program.group = group->name;
+		program.failed += group->run() != 0;
+	}
+	if (program.list)
+		return 0;
+	printf("1..%u\n", program.printed);
+	if (!program.printed)
+		fprintf(stderr, "%s: no test matches '%s'\n", argv[0],
+			program.filter ? program.filter : "*");
+	return program.failed || !program.printed;
+}
