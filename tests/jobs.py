@@ -18,15 +18,16 @@ SECONDS_TO_CLEAN_UP = 15
 
 class Job:
     """One program. cost is the number of CPUs that it keeps busy: 0 for one that waits for the
-    network. A job that is alone runs beside no other of its lane. needs holds labels of jobs that
-    have to pass first. When a job that is fatal fails, everything stops. count belongs to the caller."""
+    network. A job that is alone runs beside no other of its lane, and one that changes a thing beside
+    no other that uses it. needs holds labels of jobs that have to pass first. When a job that is fatal fails, everything stops. count belongs to the caller."""
     started_jobs = 0
 
-    def __init__(self, suite, name, argv, count, *, env=None, timeout=600, lane=None, alone=False, needs=(),
-                 cost=1, fatal=False, cwd=None):
+    def __init__(self, suite, name, argv, count, *, env=None, timeout=600, lane=None, alone=False,
+                 uses=frozenset(), changes=frozenset(), needs=(), cost=1, fatal=False, cwd=None):
         self.suite, self.name, self.argv, self.count = suite, name, argv, count
         self.env, self.timeout, self.lane, self.needs = env or {}, timeout, lane, set(needs)
-        self.alone, self.cost, self.fatal, self.cwd = alone, cost, fatal, cwd
+        self.alone, self.uses, self.changes = alone, uses, changes
+        self.cost, self.fatal, self.cwd = cost, fatal, cwd
         self.label = f"{suite} {name}"
         self.process = None  # before it starts
         self.status = None  # an exit status, or why there is none
@@ -48,6 +49,11 @@ class Job:
             self.argv, stdout=self.out, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
             cwd=self.cwd, start_new_session=True,
             env={**os.environ, "TMPDIR": self.folder, **self.env, MARK: self.mark})
+
+    def disturbs(self, other):
+        """The two may not run beside each other."""
+        return bool(self.lane and self.lane == other.lane and (self.alone or other.alone)
+                    or self.changes & other.uses or self.uses & other.changes)
 
     def belongs(self, pid):
         try:
@@ -165,17 +171,13 @@ class Runner:
             if lost:
                 job.status = f"not run: {', '.join(sorted(lost))} did not pass"
                 return job
-            if self.disturbs(job) or not job.needs <= self.passed:
+            if any(map(job.disturbs, self.running)) or not job.needs <= self.passed:
                 continue
             if min(job.cost, self.slots) <= free:
                 return job
             if job.cost > 1:
                 return None  # the CPUs become free for it
         return None
-
-    def disturbs(self, job):
-        return job.lane and any(other.lane == job.lane and (job.alone or other.alone)
-                                for other in self.running)
 
     def reap(self):
         while True:

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """tests/run itself: what it counts, what it runs again, and that nothing it started outlives it."""
+import argparse
 import datetime
 import importlib.machinery
 import importlib.util
@@ -125,6 +126,27 @@ def test_one_that_is_alone_in_its_lane_at_a_time():
         jobs[0].alone = jobs[2].alone = True
         lines = ended(jobs, slots=3)
         assert [line[1] for line in lines] == ["0"] * 4, lines
+
+
+def test_what_is_changed_is_not_used_beside():
+    with tempfile.TemporaryDirectory() as folder:
+        script = f"mkdir {folder}/here && sleep 0.1 && rmdir {folder}/here"
+        jobs = jobs_of(script, script, script)
+        jobs[0].uses, jobs[1].uses, jobs[1].changes, jobs[2].changes = {"a"}, {"b"}, {"a"}, {"a", "b"}
+        jobs[2].uses = {"a", "b"}
+        lines = ended(jobs, slots=3)
+    assert [line[1] for line in lines] == ["0", "0", "0"], lines
+
+
+def test_programs_on_a_tracepoint_are_found():
+    with tempfile.NamedTemporaryFile("w", suffix=".sh") as f:
+        f.write('record -e syscalls:sys_enter_read\nSEC("tp/syscalls/sys_exit_umask") int f(void *ctx)\n')
+        f.flush()
+        found = RUN.tracepoints(f.name)
+    assert found == {"uses": {"sys_enter_read", "sys_exit_umask"}, "changes": {"sys_exit_umask"}}, found
+    for name in ("getpriority", "umask"):  # in the script, and in the source that it compiles
+        assert any("sys_enter_" + name in job.changes and job.changes <= job.uses
+                   for job in RUN.cmd(argparse.Namespace(only="*", build="build"))), name
 
 
 def test_as_many_as_there_are_slots():
