@@ -34,6 +34,7 @@ struct run_names {
 	struct result_mappings mappings; /* of frames */
 	struct live_source *live;	 /* NULL: no address was asked for yet */
 	struct resolver *resolver;
+	struct held_files held;
 	struct python_maps *python; /* NULL: no stack has frames of it */
 	bool follows;		    /* processes, not the kernel alone */
 	run_maps_fn *on_maps;	    /* NULL: nobody asks */
@@ -68,6 +69,7 @@ void run_names_free(struct run_names *names)
 	u64map_deinit(&names->pid_starts);
 	resolver_free(names->resolver);
 	live_source_free(names->live);
+	held_files_deinit(&names->held);
 	arena_deinit(&names->arena);
 	free(names);
 }
@@ -179,22 +181,49 @@ static const char *gid_name(struct run_names *names, uint32_t gid)
 	return keep(names, &names->gids, gid, gr ? gr->gr_name : "");
 }
 
+static struct error *see_mmap(struct session_tool *tool, struct session *s,
+			      const struct record *rec, const struct record_mmap *mmap)
+{
+	struct run_names *names = tool->ctx;
+
+	TRY(held_files_add(&names->held, rec, mmap));
+	if (!names->on_maps ||
+	    (rec->header.misc & PERF_RECORD_MISC_CPUMODE_MASK) != PERF_RECORD_MISC_USER)
+		return NULL;
+	return names->on_maps(names->on_maps_ctx, (uint32_t)mmap->pid, mmap);
+}
+
+static struct error *see_exit(struct session_tool *tool, struct session *s,
+			      const struct record *rec, const struct record_task *task)
+{
+	const struct run_names *names = tool->ctx;
+
+	return names->on_maps && task->pid == task->tid
+		       ? names->on_maps(names->on_maps_ctx, (uint32_t)task->pid, NULL)
+		       : NULL;
+}
+
 static struct error *begin(struct run_names *names, const struct log *log, bool processes)
 {
 	const struct live_source_opts live = {
 		.sz = sizeof(live),
 		.log = log,
 		.processes = processes,
-		.prompt = names->on_maps,
-		.tool = names->on_maps ? &names->tool : NULL,
+		/* A process that ends soon must still be there when its files are opened. */
+		.prompt = processes,
+		.tool = &names->tool,
 	};
-	const struct resolver_opts resolver = {
-		.sz = sizeof(resolver), .log = log, .demangle = true, .lines = names->lines};
+	const struct resolver_opts resolver = {.sz = sizeof(resolver),
+					       .log = log,
+					       .demangle = true,
+					       .lines = names->lines,
+					       .held = &names->held};
 
 	resolver_free(names->resolver);
 	live_source_free(names->live);
 	names->resolver = NULL;
 	names->live = NULL;
+	names->tool = (struct session_tool){.ctx = names, .mmap = see_mmap, .exit = see_exit};
 	TRY(live_source_new(&live, &names->live));
 	names->follows = processes;
 	return resolver_new(live_source_session(names->live), &resolver, &names->resolver);
@@ -205,32 +234,11 @@ struct error *run_names_follow(struct run_names *names, const struct log *log)
 	return names->follows ? NULL : begin(names, log, true);
 }
 
-static struct error *see_mmap(struct session_tool *tool, struct session *s,
-			      const struct record *rec, const struct record_mmap *mmap)
-{
-	const struct run_names *names = tool->ctx;
-
-	if ((rec->header.misc & PERF_RECORD_MISC_CPUMODE_MASK) != PERF_RECORD_MISC_USER)
-		return NULL;
-	return names->on_maps(names->on_maps_ctx, (uint32_t)mmap->pid, mmap);
-}
-
-static struct error *see_exit(struct session_tool *tool, struct session *s,
-			      const struct record *rec, const struct record_task *task)
-{
-	const struct run_names *names = tool->ctx;
-
-	return task->pid == task->tid
-		       ? names->on_maps(names->on_maps_ctx, (uint32_t)task->pid, NULL)
-		       : NULL;
-}
-
 struct error *run_names_follow_maps(struct run_names *names, const struct log *log, run_maps_fn *fn,
 				    void *ctx)
 {
 	names->on_maps = fn;
 	names->on_maps_ctx = ctx;
-	names->tool = (struct session_tool){.ctx = names, .mmap = see_mmap, .exit = see_exit};
 	return begin(names, log, true);
 }
 

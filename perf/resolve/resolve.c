@@ -377,6 +377,10 @@ static struct sym_opts user_opts(const struct resolver *r, const struct dso *dso
  */
 static char *path_in_process(const struct resolver *r, const struct dso *dso)
 {
+	char *held = r->opts.held ? held_files_path(r->opts.held, dso) : NULL;
+
+	if (held)
+		return held;
 	if (r->pid)
 		return path_inside(r->pid, dso->path);
 	if (r->opts.symfs && *r->opts.symfs)

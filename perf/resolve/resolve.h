@@ -9,6 +9,7 @@
 #define PB_PERF_RESOLVE_RESOLVE_H
 
 #include "perf/resolve/inline_frames.h"
+#include "perf/resolve/held_files.h"
 #include "perf/session/session.h"
 #include "sym/jitdump.h"
 #include "sym/sym.h"
@@ -35,6 +36,8 @@ struct resolver_opts {
 	struct error *(*kernel_code)(void *ctx, uint64_t address, uint64_t size,
 				     struct strbuf *out);
 	void *kernel_code_ctx;
+	/* Of a live session: files that were opened when they were mapped. NULL: none. */
+	const struct held_files *held;
 };
 
 /*

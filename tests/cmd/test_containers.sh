@@ -238,6 +238,18 @@ test_files_of_another_mount_namespace() {
 	assert_contains out blue_work
 }
 
+# The file of a process that has ended cannot be found any more, so it is opened while the process runs.
+test_names_of_ended_processes_below_another_root() {
+	needs
+	build blue
+	mkdir root
+	gcc -g -O1 -static -fno-omit-frame-pointer -DWORK=blue_work -DCALL=blue_call -o root/blue work.c ||
+		skip "no static libc"
+	rm blue
+	"$PERF_BPF" run profile -F 999 --comm blue --folded -- chroot root /blue 200 >out 2>err || fail "$(cat err)"
+	assert_contains out blue_work
+}
+
 # The same process ids and paths in two containers, with different programs.
 test_two_containers() {
 	needs
