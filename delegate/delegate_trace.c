@@ -106,6 +106,7 @@ struct error *session_trace(struct delegate_session *s, bool own, const char *cg
 		.n_uids = r->n_uids,
 		.cgroup = cgroup,
 		.no_inherit = r->no_inherit,
+		.fds = r->fds,
 		.exclude = (const pid_t *)r->excluded,
 		.n_exclude = r->n_excluded,
 		.failed_only = r->failed_only,

@@ -20,11 +20,6 @@ static void check_text(const struct strbuf *out)
 			__builtin_trap();
 }
 
-static const char *fd_name(void *ctx, uint32_t pid, int fd)
-{
-	return fd & 1 ? "/a\033b" : NULL;
-}
-
 static void show(const struct trace_record *rec, const struct call_text_opts *opts)
 {
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT, json = STRBUF_INIT;
@@ -67,7 +62,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		.hex_strings = data[0] >> 3 & 3,
 		.show_zeros = data[0] >> 5 & 1,
 		.show_prefix = data[0] >> 6 & 1,
-		.fd_name = data[0] >> 7 ? fd_name : NULL,
+		.fd_paths = data[0] >> 7,
 	};
 	show(rec, &opts);
 	return 0;

@@ -27,6 +27,7 @@ struct call_decoder {
 	enum call_layout layout;
 	bool ended;  /* the exit was seen */
 	bool failed; /* … and the result is an error */
+	int fd_arg;  /* the argument whose descriptors are shown; -1: the result */
 	int n_args;
 	uint64_t args[TRACE_ARGS];
 	unsigned n_pieces;
@@ -71,6 +72,7 @@ void show_number(struct call_decoder *d, const struct arg_kind *kind, uint64_t v
 /* The number of size bytes at p. */
 void show_number_at(struct call_decoder *d, const struct arg_kind *kind, const void *p,
 		    uint32_t size, bool is_signed);
+/* With its file, if the record has it; call_fd.c. */
 void show_fd(struct call_decoder *d, int fd);
 void show_signal(struct call_decoder *d, int sig);
 void show_sigset(struct call_decoder *d, const uint8_t *p, size_t len);

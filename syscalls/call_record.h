@@ -90,6 +90,30 @@ enum trace_part {
 	TRACE_PART_IOVEC,   /* msg_iov */
 	TRACE_PART_BUFFER,  /* of an iovec; those of a message follow its iovecs in order */
 	TRACE_PART_CONTROL, /* msg_control */
+	/*
+	 * The file of a descriptor. `addr` is the descriptor, `copy` says whose it is (enum
+	 * trace_fd_of), `index` is an enum trace_fd_kind, and `full` the number of the inode.
+	 * data[] has the names of the path from the last to the first, each with its NUL; CUT: the
+	 * first ones are missing.
+	 */
+	TRACE_PART_FD,
+};
+
+enum trace_fd_of {
+	TRACE_FD_OF_ARG,
+	TRACE_FD_OF_RESULT,
+};
+
+/* What a file is, by which it is named. */
+enum trace_fd_kind {
+	TRACE_FD_UNKNOWN,
+	TRACE_FD_PATH,
+	TRACE_FD_DELETED, /* … that was removed */
+	TRACE_FD_PIPE,
+	TRACE_FD_SOCKET,
+	TRACE_FD_ANON,	 /* anon_inode:NAME */
+	TRACE_FD_PIDFD,	 /* a pidfd, which has no name */
+	TRACE_FD_MEMORY, /* memfd_create(2), shared memory */
 };
 
 /* How the program finds the bytes to copy. */
@@ -142,7 +166,13 @@ struct trace_call {
 	 * `commands` is set if there is some for its value i; from 64 on there is none.
 	 */
 	__u8 by_command, command_arg;
-	__u8 reserved[4];
+	/* Descriptors: bits of the arguments; whether the result is one. */
+	__u8 fd_args, fd_ret;
+	/*
+	 * The argument, plus 1, that points to descriptors: fd_array_n of them after the call, or
+	 * struct pollfd, as many as argument 1 says, before it if fd_array_n is 0.
+	 */
+	__u8 fd_array, fd_array_n;
 	__u64 commands;
 	struct trace_copy copies[TRACE_COPIES];
 };

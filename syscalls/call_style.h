@@ -29,9 +29,7 @@ struct call_text_opts {
 	bool hide_names;  /* of arguments and members */
 	bool show_prefix; /* O_RDONLY, not RDONLY */
 	bool show_zeros;  /* arguments that are 0, else left out */
-	/* The path or socket of a descriptor, NULL if it is not known; may be NULL. */
-	const char *(*fd_name)(void *ctx, uint32_t pid, int fd);
-	void *ctx;
+	bool fd_paths;	  /* of descriptors, as far as the record has them */
 };
 
 #endif

@@ -257,10 +257,35 @@ static bool is_both(const struct arg_kind *kind)
 	       kind->value == SHOW_QUOTA_ADDR;
 }
 
+/* Which arguments are descriptors, or point to some. */
+static void fill_fds(struct call *call)
+{
+	struct trace_call *copies = &call->copies;
+
+	for (int i = 0; i < copies->n_args; i++) {
+		const struct arg_kind *kind = call->args[i].kind;
+
+		if (kind && !kind->is_ptr &&
+		    (kind->value == SHOW_FD || kind->value == SHOW_UFD ||
+		     kind->value == SHOW_DIRFD))
+			copies->fd_args |= (uint8_t)(1 << i);
+		if (kind && kind->is_ptr && kind->value == SHOW_FD &&
+		    kind->count_by == COUNT_FIXED && kind->direction & ARG_WRITTEN) {
+			copies->fd_array = (uint8_t)(i + 1);
+			copies->fd_array_n = kind->count;
+		}
+	}
+	if (!strcmp(call->name, "poll") || !strcmp(call->name, "ppoll"))
+		copies->fd_array = 1;
+	copies->fd_ret =
+		call->ret && (call->ret->value == SHOW_FD || call->ret->value == SHOW_FCNTL);
+}
+
 static void fill_copies(struct call *call)
 {
 	struct trace_call *copies = &call->copies;
 
+	fill_fds(call);
 	copies->no_exit = !strcmp(call->name, "exit") || !strcmp(call->name, "exit_group");
 	for (int at_exit = 0; at_exit <= 1; at_exit++)
 		for (int i = 0; i < copies->n_args; i++) {

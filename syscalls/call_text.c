@@ -149,6 +149,7 @@ static void show_arg(struct call_decoder *d, int arg)
 {
 	const struct arg_kind *kind = kind_of(d, arg);
 
+	d->fd_arg = arg;
 	if (d->opts->raw) {
 		sink_hex(&d->sink, d->args[arg]);
 		return;
@@ -382,6 +383,7 @@ static void add_poll_result(struct call_decoder *d)
 	const struct trace_piece *piece = decode_piece(d, 0, true);
 	const char *separator = " ([";
 
+	d->fd_arg = 0;
 	if (!d->rec->ret) {
 		strbuf_adds(d->sink.out, " (Timeout)");
 		return;
@@ -411,7 +413,15 @@ static void add_poll_result(struct call_decoder *d)
 
 static void add_fcntl_result(struct call_decoder *d)
 {
-	enum { GETFD = 1, GETFL = 3, GETSIG = 11, GET_SEALS = 1034, GETLEASE = 1025 };
+	enum {
+		DUPFD = 0,
+		DUPFD_CLOEXEC = 1030,
+		GETFD = 1,
+		GETFL = 3,
+		GETSIG = 11,
+		GET_SEALS = 1034,
+		GETLEASE = 1025
+	};
 	struct strbuf *out = d->sink.out;
 	const int64_t ret = d->rec->ret;
 	const uint32_t cmd = (uint32_t)d->args[1];
@@ -419,7 +429,9 @@ static void add_fcntl_result(struct call_decoder *d)
 				     : cmd == GETFL	? SET_open_flags
 				     : cmd == GET_SEALS ? SET_fcntl_seals
 							: SET_NONE;
-	if (cmd == GETFD && !ret)
+	if (cmd == DUPFD || cmd == DUPFD_CLOEXEC)
+		show_fd(d, (int)ret);
+	else if (cmd == GETFD && !ret)
 		strbuf_adds(out, "0");
 	else if (cmd == GETSIG && ret) {
 		strbuf_addf(out, "%" PRId64 " (", ret);
@@ -444,6 +456,7 @@ static void add_result(struct call_decoder *d)
 	const struct arg_kind *kind = d->call ? d->call->ret : NULL;
 	const uint64_t ret = (uint64_t)d->rec->ret;
 
+	d->fd_arg = -1;
 	switch (kind ? (enum show_as)kind->value : SHOW_NONE) {
 	case SHOW_ADDR:
 		strbuf_addf(out, ret ? "%#" PRIx64 : "%" PRIx64, ret);

@@ -14,21 +14,6 @@ enum {
 	LAST_SIGNAL = 64,
 };
 
-void show_fd(struct call_decoder *d, int fd)
-{
-	struct value_sink *s = &d->sink;
-	const char *name = fd >= 0 && d->opts->fd_name
-				   ? d->opts->fd_name(d->opts->ctx, d->rec->pid, fd)
-				   : NULL;
-
-	sink_i64(s, fd);
-	if (!name || s->w)
-		return;
-	strbuf_addch(s->out, '<');
-	add_escaped_text(s->out, name, strlen(name), "<>");
-	strbuf_addch(s->out, '>');
-}
-
 static void show_dirfd(struct call_decoder *d, int fd)
 {
 	if (fd == -1 && decode_is(d, "fanotify_mark"))

@@ -11,6 +11,8 @@ enum {
 	/* Bytes that are copied into the state without a scratch: a struct stat has 144. */
 	STRAIGHT_MAX = 160,
 	STRAIGHT_STRING_MAX = 128, /* of a string, with its NUL */
+	/* In a set of copies, behind their bits: the files of descriptors. */
+	COPY_FDS = 1 << TRACE_COPIES,
 };
 
 static __always_inline struct trace_scratch *scratch_get(__u32 *where, __u32 exit)
@@ -28,6 +30,8 @@ static __always_inline void copy_all(struct trace_scratch *s, __u32 where, __u32
 		if (trace_copy_one(where, i, exit))
 			s->faulted |= 1 << i;
 	}
+	if (config.fds && set & COPY_FDS)
+		trace_copy_fds(where, exit);
 }
 
 static __always_inline void store_put(struct trace_state *state)
@@ -162,8 +166,28 @@ static __always_inline int has_memory(const struct trace_state *state,
 	return command < 64 && call->commands >> command & 1;
 }
 
+/* What is copied at the entry or the exit: bits of the call's copies, and COPY_FDS. */
+static __always_inline __u32 copies_of(const struct trace_state *state,
+				       const struct trace_call *call, __u32 exit)
+{
+	__u32 set;
+
+	if (!config.copies)
+		return 0;
+	set = exit ? call->at_exit : call->at_entry;
+	if (set && !has_memory(state, call))
+		set = 0;
+	if (!config.fds)
+		return set;
+	if (!exit && (call->fd_args || (call->fd_array && !call->fd_array_n)))
+		set |= COPY_FDS;
+	if (exit && state->rec.ret >= 0 && (call->fd_ret || call->fd_array_n))
+		set |= COPY_FDS;
+	return set;
+}
+
 /* Copies what is read at the entry, and keeps it with the state. */
-static __always_inline void keep_copies(struct trace_state *state, const struct trace_call *call)
+static __always_inline void keep_copies(struct trace_state *state, __u32 copies)
 {
 	struct trace_scratch *s;
 	__u64 from, n;
@@ -182,7 +206,7 @@ static __always_inline void keep_copies(struct trace_state *state, const struct 
 	for (int i = 0; i < TRACE_ARGS; i++)
 		s->args[i] = state->args[i];
 	s->rec.n_pieces = 0;
-	copy_all(s, where, call->at_entry, 0);
+	copy_all(s, where, copies, 0);
 	state->faulted = s->faulted;
 	n = s->len - from;
 	if (n <= TRACE_INLINE) {

@@ -9,6 +9,7 @@
 #include "lib/base/hash.h"
 #include "perf/format/tracing.h"
 #include "perf/session/session.h"
+#include "syscalls/call_names.h"
 #include "trace/call_stack.h"
 #include "trace/kept_record.h"
 #include "trace/record_check.h"
@@ -47,7 +48,8 @@ static struct error *kept_of(const struct sample *sample, size_t fields, struct 
 	*kept = (struct kept_bytes){0};
 	if (cursor_skip(&c, fields))
 		magic = cursor_bytes(&c, KEPT_RECORD_MAGIC_SIZE);
-	if (!magic || memcmp(magic, KEPT_RECORD_MAGIC, KEPT_RECORD_MAGIC_SIZE) != 0)
+	if (!magic || (memcmp(magic, KEPT_RECORD_MAGIC, KEPT_RECORD_MAGIC_SIZE) != 0 &&
+		       memcmp(magic, KEPT_RECORD_MAGIC_2, KEPT_RECORD_MAGIC_SIZE) != 0))
 		return NULL;
 	head = cursor_bytes(&c, sizeof(kept->call));
 	if (head)
@@ -59,22 +61,31 @@ static struct error *kept_of(const struct sample *sample, size_t fields, struct 
 	return NULL;
 }
 
-/* A call whose end has not come yet, with room for its arguments. */
-static struct trace_record *new_call(const struct sample *sample, const struct thread *thread,
-				     enum trace_abi abi, uint64_t nr)
+/* The tracepoint has six registers, whatever the call takes. */
+static uint8_t args_of(const struct replay *r, enum trace_abi abi, uint64_t nr)
+{
+	const struct trace_call *call = &r->opts->calls[abi * TRACE_NRS + nr];
+
+	return call_name(abi, (uint32_t)nr) ? call->n_args : TRACE_ARGS;
+}
+
+/* A call whose end has not come yet, with room for the registers. */
+static struct trace_record *new_call(const struct replay *r, const struct sample *sample,
+				     const struct thread *thread, enum trace_abi abi, uint64_t nr)
 {
 	struct trace_record *call = calloc(1, sizeof(*call) + ARGS_SIZE);
+	const uint8_t n_args = args_of(r, abi, nr);
 
 	if (!call)
 		return NULL;
 	*call = (struct trace_record){
-		.size = sizeof(*call) + ARGS_SIZE,
+		.size = (uint32_t)(sizeof(*call) + n_args * sizeof(*call->args)),
 		.nr = (uint16_t)nr,
 		.abi = (uint8_t)abi,
 		.pid = (uint32_t)sample->pid,
 		.tid = (uint32_t)sample->tid,
 		.cpu = (uint32_t)sample->cpu,
-		.n_args = TRACE_ARGS,
+		.n_args = n_args,
 	};
 	strncpy(call->comm, thread->comm, sizeof(call->comm) - 1);
 	return call;
@@ -128,7 +139,7 @@ static struct error *on_enter(struct replay *r, const struct sample *sample,
 	if (!is_wanted(r, kept.call.abi, nr) || sample->raw_size < size ||
 	    r->pending.n >= MAX_PENDING)
 		return NULL;
-	_cleanup_free_ struct trace_record *call = new_call(sample, thread, kept.call.abi, nr);
+	_cleanup_free_ struct trace_record *call = new_call(r, sample, thread, kept.call.abi, nr);
 	if (!call)
 		return error_nomem();
 	call->enter_ns = sample->time;
@@ -155,7 +166,7 @@ static struct error *on_exit_sample(struct replay *r, const struct sample *sampl
 	if (!call) {
 		if (!is_wanted(r, kept.call.abi, nr))
 			return NULL;
-		call = new_call(sample, thread, kept.call.abi, nr);
+		call = new_call(r, sample, thread, kept.call.abi, nr);
 		if (!call)
 			return error_nomem();
 		call->flags = TRACE_NO_ENTRY;

@@ -18,7 +18,9 @@
 #include <stdint.h>
 
 /* "PBcall" and the version of this layout and of struct trace_piece, as bytes in a file */
-#define KEPT_RECORD_MAGIC "PBcall\0\2"
+#define KEPT_RECORD_MAGIC "PBcall\0\3"
+/* The version before, which has no files of descriptors; it is still read. */
+#define KEPT_RECORD_MAGIC_2 "PBcall\0\2"
 
 enum {
 	KEPT_RECORD_MAGIC_SIZE = 8,

@@ -40,7 +40,7 @@ struct trace_run {
 	struct waiting_calls waiting;	 /* for their call chains */
 	VEC(struct trace_record *) held; /* calls that ended after the events were read */
 	uint64_t read_ns;		 /* when that was */
-	struct fd_names *fd_names;
+	uint64_t n_paths;		 /* of descriptors, in the records */
 	struct call_lines *lines;
 	struct call_sums *sums;
 	struct record_sums *replayed; /* with a summary of a recording */
@@ -57,7 +57,6 @@ struct trace_run {
 	int drain_timer, delay_timer;
 	bool started;
 	bool began;  /* the workload's own program runs */
-	bool begins; /* … since the record at hand */
 	bool closed; /* nobody reads the lines */
 };
 

@@ -173,6 +173,8 @@ static struct error *set_config(struct trace_source *source, const struct trace_
 	c->sums_by = (uint8_t)opts->sums_by;
 	c->failed_only = opts->failed_only;
 	c->stacks = opts->events && opts->stacks;
+	c->fds = opts->events && opts->fds;
+	c->copies = c->fds;
 	c->cgroup = opts->cgroup != NULL;
 	c->exclude = opts->n_exclude > 0;
 	c->task_storage = opts->ask != NULL; /* trace_source_pass() wants it */

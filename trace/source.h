@@ -74,6 +74,7 @@ struct trace_source_opts {
 	uint32_t string_size; /* limit of TRACE_COPY_LIMITED */
 	uint32_t ring_bytes;  /* 0: a default */
 	bool events;	      /* records to the ring */
+	bool fds;	      /* with the files of descriptors */
 	bool stacks;	      /* with the call chains of calls: see trace_source_stacks() */
 	bool summary;	      /* sums, kept in the kernel */
 	enum trace_sums_by sums_by;

@@ -64,11 +64,18 @@ struct signal_struct {
 	} live; /* threads */
 };
 
+struct fdtable;
+
+struct files_struct {
+	struct fdtable *fdt;
+};
+
 struct task_struct {
 	struct thread_info thread_info;
 	int pid, tgid;
 	char comm[16];
 	struct mm_struct *mm;
+	struct files_struct *files;
 	struct signal_struct *signal;
 	struct sigpending pending;
 };
@@ -195,6 +202,7 @@ struct {
 } stacks SEC(".maps");
 
 #include "trace/trace_copy.bpf.h"
+#include "trace/trace_fd.bpf.h"
 #include "trace/trace_sums.bpf.h"
 
 static __always_inline int is_own(void)
@@ -452,7 +460,7 @@ static __always_inline int enter(const struct pt_regs *regs, long id)
 {
 	struct trace_state *state;
 	const struct trace_call *call;
-	__u32 abi, index;
+	__u32 abi, index, copies;
 
 	abi = current_abi(&id);
 	if ((__u64)id >= TRACE_NRS)
@@ -497,9 +505,9 @@ static __always_inline int enter(const struct pt_regs *regs, long id)
 		state->rejected = 1;
 		return 0;
 	}
-	if (config.copies && call->at_entry && has_memory(state, call) &&
-	    !copy_straight(state, call, call->at_entry, 0)) {
-		keep_copies(state, call);
+	copies = copies_of(state, call, 0);
+	if (copies && !copy_straight(state, call, copies, 0)) {
+		keep_copies(state, copies);
 		if (state->faulted)
 			state->mm = current_mm();
 	}
@@ -575,7 +583,7 @@ static __always_inline int late(void *ctx, struct trace_state *state, const stru
 	if (!config.events || config.min_ns || (config.failed_only && !(ret < 0 && ret >= -4095)))
 		return 0;
 	put_stack(ctx, state);
-	send_state(state, config.copies && has_memory(state, call) ? call->at_exit : 0);
+	send_state(state, copies_of(state, call, 1));
 	return 0;
 }
 
@@ -584,7 +592,7 @@ static __always_inline int leave(void *ctx, const struct pt_regs *regs, long ret
 	struct trace_state *state = state_find();
 	const struct trace_call *call;
 	__u64 now;
-	__u32 index, copies, failed;
+	__u32 index, copies, fds, failed;
 
 	if (config.where && state && state->rejected) {
 		state->rejected = 0;
@@ -629,11 +637,14 @@ static __always_inline int leave(void *ctx, const struct pt_regs *regs, long ret
 		return 0;
 	}
 	put_stack(ctx, state);
-	copies = config.copies && call->at_exit && has_memory(state, call) ? call->at_exit : 0;
+	copies = copies_of(state, call, 1);
+	fds = copies & COPY_FDS;
+	copies &= ~COPY_FDS;
 	if (state->faulted && state->mm == current_mm())
 		copies |= state->faulted;
 	if (copies && copy_straight(state, call, copies, 1))
 		copies = 0;
+	copies |= fds;
 	send_state(state, copies);
 	return 0;
 }

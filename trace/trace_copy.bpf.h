@@ -316,10 +316,33 @@ __attribute__((noinline)) int trace_copy_iovecs(__u32 where, __u64 tag, __u64 ad
 	return trace_copy_buffers(where, tag, addr, count);
 }
 
+int trace_copy_fd_array(__u32 where, __u64 tag, __u64 addr, __u32 count, __u32 step);
+
+/* The files of descriptors that a message passes: SCM_RIGHTS, if that is its first part. */
+__attribute__((noinline)) int trace_copy_rights(__u32 where, __u64 tag, __u64 addr, __u64 size)
+{
+	struct trace_scratch *s = bpf_map_lookup_elem(&scratches, &where);
+	__u32 level_and_type[2], word;
+	__u64 len;
+
+	if (!s || !addr)
+		return 0;
+	word = word_size(s);
+	if (read_word(s, addr, &len) ||
+	    bpf_probe_read_user(level_and_type, 8, (void *)(addr + word)))
+		return 0;
+	/* SOL_SOCKET, SCM_RIGHTS */
+	if (level_and_type[0] != 1 || level_and_type[1] != 1 || len > size || len < word + 12)
+		return 0;
+	trace_copy_fd_array(where, tag, addr + word + 8, (len - word - 8) / 4, 4);
+	return 0;
+}
+
 /* The members of a struct msghdr of user space, by their offsets. */
 __attribute__((noinline)) int trace_copy_message(__u32 where, __u64 tag, __u64 addr, __u32 full)
 {
 	struct trace_scratch *s = bpf_map_lookup_elem(&scratches, &where);
+	const volatile struct trace_config *cfg = &config;
 	__u32 word;
 
 	if (!s || !addr)
@@ -343,6 +366,8 @@ __attribute__((noinline)) int trace_copy_message(__u32 where, __u64 tag, __u64 a
 		return 0;
 	trace_copy_bytes(where, TAG_PART(tag, TRACE_PART_CONTROL), s->words[0], s->words[1],
 			 CONTROL_MAX_BYTES);
+	if (cfg->fds)
+		trace_copy_rights(where, tag & 0xff00ff, s->words[0], s->words[1]);
 	return 0;
 }
 

@@ -51,6 +51,7 @@ struct trace_config {
 	__u8 copies;  /* some call has memory to copy */
 	__u8 where;   /* some call has a condition */
 	__u8 own;     /* only processes that the user own_uid may trace: <bpf/perf_bpf_own.h> */
+	__u8 fds;     /* the files of descriptors */
 	__u8 stacks;  /* call chains of the calls that are sent, at their exit */
 };
 
@@ -104,6 +105,9 @@ struct trace_scratch {
 	__u16 reserved;
 	__u32 limit; /* of the contents of the copy at hand */
 	__u32 reserved2;
+	/* The file of a descriptor: where its path is followed, and the bytes of names so far. */
+	__u64 walk_dentry, walk_mount;
+	__u32 walk_len, walk_kind; /* enum trace_fd_kind */
 	__u64 ret;
 	__u64 left;	/* bytes of buffers that the result lets us copy */
 	__u64 words[2]; /* of the process, where the stack has no room for them */

@@ -21,7 +21,6 @@
 #include "trace/call_conditions.h"
 #include "trace/call_recording.h"
 #include "trace/event_exprs.h"
-#include "trace/fd_names.h"
 #include "trace/other_events.h"
 #include "trace/record_sums.h"
 #include "trace/record_where.h"
@@ -346,6 +345,7 @@ static struct error *open_source(struct trace_run *run)
 		.string_size = o->string_size,
 		.ring_bytes = o->ring_bytes,
 		.events = o->lines || o->output,
+		.fds = o->fd_paths,
 		.stacks = has_stacks(run),
 		.summary = o->summary,
 		.sums_by = o->sums_by,
@@ -407,6 +407,7 @@ static struct error *open_lines(struct trace_run *run)
 		.text =
 			{
 				.raw = o->raw,
+				.fd_paths = o->fd_paths,
 				.full = o->full,
 				.max_items = o->style == CALL_LINES_STRACE ? o->string_size : 0,
 				.hex_strings = o->hex_strings,
@@ -426,21 +427,13 @@ static struct error *open_lines(struct trace_run *run)
 		.threads = !(o->no_inherit && o->tids && run->tasks.list.n == 1),
 		.clock_diff = clock_ahead(CLOCK_REALTIME, CLOCK_MONOTONIC),
 	};
-	struct call_lines_opts with_paths = opts;
+	struct call_lines_opts with_comm = opts;
 
 	if (run->others) {
-		with_paths.comm = other_events_comm;
-		with_paths.comm_ctx = run->others;
+		with_comm.comm = other_events_comm;
+		with_comm.comm_ctx = run->others;
 	}
-	if (o->fd_paths && !o->input) {
-		/* which file a descriptor is can be known only from all calls that open one */
-		const bool all = !o->where && !o->failed_only && !o->min_ns && !o->cpus;
-
-		TRY(fd_names_new(run->table, all ? run->calls : NULL, NULL, &run->fd_names));
-		with_paths.text.fd_name = fd_names_get;
-		with_paths.text.ctx = run->fd_names;
-	}
-	return call_lines_new(&with_paths, &run->lines);
+	return call_lines_new(&with_comm, &run->lines);
 }
 
 struct error *trace_run_new(const struct trace_run_opts *opts, struct trace_run **out)
@@ -497,7 +490,6 @@ void trace_run_free(struct trace_run *run)
 	call_sums_free(run->sums);
 	record_sums_free(run->replayed);
 	call_recording_free(run->recording);
-	fd_names_free(run->fd_names);
 	names_deinit(&run->call_exprs);
 	names_deinit(&run->event_exprs);
 	free(run->seen_exprs);

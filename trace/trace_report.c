@@ -234,10 +234,10 @@ void trace_report_stats(const struct trace_stats *stats, struct strbuf *out)
 	strbuf_addf(out,
 		    "Stats:\n"
 		    "  vfs_getname : %" PRIu64 "\n"
-		    " proc_getname: %" PRIu64 "\n"
+		    " proc_getname: 0\n"
 		    "      records: %" PRIu64 " (%" PRIu64 " bytes, read in %" PRIu64 " batches)\n"
 		    "        lines: %" PRIu64 "\n"
 		    "         lost: %" PRIu64 "\n",
-		    stats->fds_from_records, stats->fds_from_proc, stats->records,
-		    stats->record_bytes, stats->drains, stats->lines, stats->lost);
+		    stats->fd_paths, stats->records, stats->record_bytes, stats->drains,
+		    stats->lines, stats->lost);
 }

@@ -30,7 +30,8 @@ struct trace_request {
 	uint32_t uids[TRACE_UIDS];
 	uint8_t events, summary, failed_only, no_inherit; /* 0 or 1 */
 	uint8_t sums_by;				  /* enum trace_sums_by */
-	uint8_t unused[3];				  /* 0 */
+	uint8_t fds;					  /* 0 or 1 */
+	uint8_t unused[2];				  /* 0 */
 	uint8_t calls[TRACE_ABIS * TRACE_NRS / 8];	  /* bits: those that are traced */
 	uint8_t table[SHA256_BYTES];			  /* trace_request_set_calls() */
 };

@@ -20,8 +20,8 @@
 #include "trace/call_recording.h"
 #include "trace/call_replay.h"
 #include "trace/call_stack.h"
-#include "trace/fd_names.h"
 #include "trace/other_events.h"
+#include "trace/record_pieces.h"
 #include "trace/record_sums.h"
 #include "trace/record_where.h"
 #include "trace/run_state.h"
@@ -64,7 +64,6 @@ static bool is_before_exec(struct trace_run *run, const struct trace_record *rec
 		return false;
 	/* a record's name is of the exit, and a successful execve changes it */
 	run->began = strncmp(rec->comm, WORKLOAD_COMM, sizeof(rec->comm)) != 0;
-	run->begins = run->began;
 	return !run->began;
 }
 
@@ -105,11 +104,6 @@ static struct error *put_call(struct trace_run *run, const struct trace_record *
 	if (run->lines)
 		TRY(call_lines_add(run->lines, rec, stack, &run->out));
 	run->n_lines++;
-	if (run->fd_names)
-		TRY(fd_names_note(run->fd_names, rec));
-	if (run->fd_names && run->begins)
-		TRY(fd_names_inherit(run->fd_names, rec->pid));
-	run->begins = false;
 	if (is_enough(run)) {
 		trace_run_end(run);
 		return run->opts.input ? SESSION_STOP : NULL;
@@ -169,12 +163,25 @@ static struct error *add_record(struct trace_run *run, const struct trace_record
 	return put_call(run, rec, stack);
 }
 
+/* The paths of descriptors in a record. */
+static unsigned count_paths(const struct trace_record *rec)
+{
+	struct record_pieces pieces = record_pieces_of(rec);
+	const struct trace_piece *piece;
+	unsigned n = 0;
+
+	while ((piece = record_pieces_next(&pieces)))
+		n += piece->part == TRACE_PART_FD;
+	return n;
+}
+
 static struct error *on_record(void *ctx, const struct trace_record *rec)
 {
 	struct trace_run *run = ctx;
 
 	run->n_records++;
 	run->n_bytes += rec->size;
+	run->n_paths += count_paths(rec);
 	if (!run->others || rec->flags & TRACE_STACK || due_of(run, rec) <= run->read_ns)
 		return add_record(run, rec);
 	/* events before it may have come since the rings were read */
@@ -440,7 +447,7 @@ void trace_run_unwatch(struct trace_run *run, int fd)
 
 bool trace_run_reads_processes(const struct trace_run *run)
 {
-	return run->others || run->fd_names || run->recording;
+	return run->others || run->recording;
 }
 
 bool trace_run_opens_events_later(const struct trace_run *run)
@@ -477,6 +484,7 @@ void trace_run_stats(const struct trace_run *run, struct trace_stats *stats)
 		.events = run->n_events,
 		.records = run->n_records,
 		.record_bytes = run->n_bytes,
+		.fd_paths = run->n_paths,
 		.drains = run->n_drains,
 		.lost = run->lost,
 		.losses = run->losses.v,
@@ -486,6 +494,4 @@ void trace_run_stats(const struct trace_run *run, struct trace_stats *stats)
 		stats->lost_events = other_events_lost(run->others);
 	if (run->recording)
 		stats->file_bytes = call_recording_bytes(run->recording);
-	if (run->fd_names)
-		fd_names_counts(run->fd_names, &stats->fds_from_records, &stats->fds_from_proc);
 }

@@ -145,7 +145,7 @@ struct trace_stats {
 	uint64_t lines;	 /* calls that were printed or written, and events that were printed */
 	uint64_t events; /* that were written */
 	uint64_t records, record_bytes, drains;
-	uint64_t fds_from_records, fds_from_proc;
+	uint64_t fd_paths;		   /* of descriptors, in the records */
 	uint64_t file_bytes;		   /* of the perf.data file */
 	uint64_t lost;			   /* calls that were neither printed nor written */
 	struct record_no_room lost_events; /* of other events */

@@ -78,7 +78,7 @@ test_calls_are_lines_with_their_arguments() {
 	trace -e openat,getppid,nanosleep -- ./pbt_calls
 	pid=$(pid) child=$(child)
 	at='^ *-?[0-9]+\.[0-9]{3} \( *[0-9]+\.[0-9]{3} ms\): '
-	assert_equal "$(lines_of "${at}pbt_calls/$pid openat\(dfd: CWD, filename: \"/etc/passwd\".*\) += [0-9]+\$")" 3
+	assert_equal "$(lines_of "${at}pbt_calls/$pid openat\(dfd: CWD, filename: \"/etc/passwd\".*\) += [0-9]+</etc/passwd>\$")" 3
 	assert_equal "$(lines_of "${at}pbt_calls/$pid openat\(dfd: CWD, filename: \"/nonexistent/pbt\", flags: (CREAT\|RDWR|RDWR\|CREAT).*\) += -1 ENOENT \(No such file or directory\)\$")" 5
 	assert_equal "$(lines_of "${at}pbt_calls/$pid getppid\(\) +=")" 7
 	assert_equal "$(lines_of "${at}pbt_calls/$child getppid\(\) += $pid")" 13

@@ -29,6 +29,150 @@ test_paths_of_descriptors() {
 	is 1 " sh/[0-9]+ write\(fd: 1<$dir/err>, buf: \"said.n\", count: 5\) += 5$"
 }
 
+# Opens and closes files, each as descriptor 3, and reads or passes them; then waits.
+make_opener() {
+	cat >opener.c <<-'END'
+		#define _GNU_SOURCE
+		#include <fcntl.h>
+		#include <poll.h>
+		#include <stdlib.h>
+		#include <string.h>
+		#include <sys/eventfd.h>
+		#include <sys/mman.h>
+		#include <sys/socket.h>
+		#include <sys/wait.h>
+		#include <unistd.h>
+
+		static char buf[8];
+
+		static void look(const char *path)
+		{
+			int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+			read(fd, buf, 1);
+			close(fd);
+		}
+
+		static void pass(int to, int fd)
+		{
+			char control[CMSG_SPACE(sizeof(fd))] = {0};
+			struct iovec iov = {buf, 1};
+			struct msghdr m = {.msg_iov = &iov, .msg_iovlen = 1, .msg_control = control,
+					   .msg_controllen = sizeof(control)};
+			struct cmsghdr *head = CMSG_FIRSTHDR(&m);
+
+			head->cmsg_level = SOL_SOCKET;
+			head->cmsg_type = SCM_RIGHTS;
+			head->cmsg_len = CMSG_LEN(sizeof(fd));
+			memcpy(CMSG_DATA(head), &fd, sizeof(fd));
+			sendmsg(to, &m, 0);
+		}
+
+		static int take(int from)
+		{
+			char control[CMSG_SPACE(sizeof(int))];
+			struct iovec iov = {buf, 1};
+			struct msghdr m = {.msg_iov = &iov, .msg_iovlen = 1, .msg_control = control,
+					   .msg_controllen = sizeof(control)};
+			int fd;
+
+			recvmsg(from, &m, 0);
+			memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(&m)), sizeof(fd));
+			return fd;
+		}
+
+		int main(int argc, char **argv)
+		{
+			int pair[2], pipes[2], fd;
+
+			for (int i = 0; i < 20; i++) {
+				look("one");
+				look("two");
+			}
+			close(socket(AF_UNIX, SOCK_STREAM, 0));
+			socketpair(AF_UNIX, SOCK_DGRAM, 0, pair);
+			fd = open("one", O_RDONLY);
+			pass(pair[0], fd);
+			close(fd);
+			fd = open("two", O_RDONLY);
+			int taken = take(pair[1]);
+			read(taken, buf, 2);
+			if (!fork()) {
+				read(fd, buf, 2);
+				dup2(taken, fd);
+				read(fd, buf, 3);
+				_exit(0);
+			}
+			wait(NULL);
+			read(fd, buf, 4);
+			pipe(pipes);
+			struct pollfd polled = {pipes[0], POLLIN};
+			poll(&polled, 1, 0);
+			int copy = fcntl(pipes[0], F_DUPFD, 40);
+			close(copy);
+			int memory = memfd_create("some", 0);
+			write(memory, buf, 1);
+			write(eventfd(0, 0), "12345678", 8);
+			unlink("gone");
+			int gone = open("gone", O_CREAT | O_RDWR, 0600);
+			unlink("gone");
+			write(gone, buf, 2);
+			if (argc > 1)
+				pause();
+			return 0;
+		}
+	END
+	gcc -w -O1 -o opener opener.c
+	: >one
+	: >two
+}
+
+# Whichever calls are traced, a descriptor has the file that it had at that call.
+test_paths_are_those_of_the_call() {
+	make_opener
+	dir=$(pwd -P)
+	trace -e read -- ./opener
+	is 20 "read\(fd: 3<$dir/one>, buf: [^,]*, count: 1\)"
+	is 20 "read\(fd: 3<$dir/two>, buf: [^,]*, count: 1\)"
+	is 1 "read\(fd: [0-9]+<$dir/one>, buf: [^,]*, count: 2\)"
+	is 1 "read\(fd: [0-9]+<$dir/two>, buf: [^,]*, count: 2\)"
+	is 1 "read\(fd: [0-9]+<$dir/one>, buf: [^,]*, count: 3\)"
+	is 1 "read\(fd: [0-9]+<$dir/two>, buf: [^,]*, count: 4\)"
+	trace -- ./opener
+	is 21 "openat\(.*filename: \"one\", .* = [0-9]+<$dir/one>\$"
+	is 21 "openat\(.*filename: \"two\", .* = [0-9]+<$dir/two>\$"
+	is 1 ' socket\(.* = 3<socket:\[[0-9]+\]>$'
+}
+
+# Descriptors in memory, and files without a place in the tree, as strace prints them.
+test_paths_of_other_files() {
+	make_opener
+	dir=$(pwd -P)
+	trace --strace -y -- ./opener
+	is 1 '^socketpair\(.*, \[3<socket:\[[0-9]+\]>, 4<socket:\[[0-9]+\]>\]\) = 0'
+	is 1 "^sendmsg\(3<socket:.*cmsg_data=\[5<$dir/one>\]"
+	is 1 "^recvmsg\(4<socket:.*cmsg_data=\[6<$dir/one>\]"
+	is 1 '^pipe2?\(\[7<pipe:\[[0-9]+\]>, 8<pipe:\[[0-9]+\]>\]'
+	is 1 '^poll\(\[\{fd=7<pipe:\[[0-9]+\]>, events=POLLIN'
+	is 1 '^fcntl\(7<pipe:\[[0-9]+\]>, F_DUPFD, 40\) += 40<pipe:\[[0-9]+\]>'
+	is 1 '^write\(9</memfd:some>\(deleted\), '
+	is 1 '^write\(10<anon_inode:\[eventfd\]>, '
+	is 1 "^write\(11<$dir/gone>\(deleted\), "
+}
+
+# A recording has them as well, and --strace prints them only with -y.
+test_paths_in_a_recording() {
+	make_opener
+	dir=$(pwd -P)
+	trace -e read -o t.data -- ./opener
+	expect_status 0 "$PERF_BPF" trace -i t.data --log lines
+	is 20 "read\(fd: 3<$dir/two>, buf: [^,]*, count: 1\)"
+	expect_status 0 "$PERF_BPF" trace --strace -i t.data --log lines
+	is 0 "two"
+	expect_status 0 "$PERF_BPF" trace --strace -y -i t.data --log lines
+	is 20 "read\(3<$dir/two>, [^,]*, 1\)"
+}
+
 # With -v: all programs are attached, not only the first one.
 started() { grep -q 'tracing has started' err; }
 

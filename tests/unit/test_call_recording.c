@@ -122,7 +122,7 @@ static struct error *replay_file(const char *path, struct made *made)
 
 	assert_non_null(calls);
 	for (size_t i = 0; i < TRACE_ABIS * TRACE_NRS; i++)
-		calls[i].traced = 1;
+		calls[i] = (struct trace_call){.traced = 1, .n_args = TRACE_ARGS};
 	return call_replay(&opts);
 }
 

@@ -493,20 +493,77 @@ static void test_quota(void **state)
 			"quotactl(511, NULL, 2, 0x2000) = -1 EINVAL (Invalid argument)");
 }
 
-static const char *odd_name(void *ctx, uint32_t pid, int fd)
+/* The file of a descriptor: of an argument, or of the result if arg is -1. */
+static void add_file(struct test_record *r, int arg, uint32_t fd, enum trace_fd_kind kind,
+		     uint8_t flags, const char *names, uint16_t len)
 {
-	return "/a<b>\\c\"d\0017\n\377";
+	const struct trace_piece piece = {
+		.arg = (uint8_t)(arg < 0 ? 0 : arg),
+		.copy = arg < 0 ? TRACE_FD_OF_RESULT : TRACE_FD_OF_ARG,
+		.exit = arg < 0,
+		.flags = flags,
+		.part = TRACE_PART_FD,
+		.index = (uint8_t)kind,
+		.len = len,
+		.addr = fd,
+		.full = 77,
+	};
+
+	memcpy((char *)&r->rec + r->rec.size, &piece, sizeof(piece));
+	memcpy((char *)&r->rec + r->rec.size + sizeof(piece), names, len);
+	r->rec.size += (uint32_t)round_up(sizeof(piece) + len, 8);
+	r->rec.n_pieces++;
 }
 
-/* A digit behind an octal number is not part of it, and no name ends the brackets. */
-static void test_names_of_descriptors(void **state)
+static void check_file(enum trace_fd_kind kind, uint8_t flags, const char *names, uint16_t len,
+		       const char *expected)
 {
-	const struct call_text_opts opts = {.style = CALL_STYLE_STRACE, .fd_name = odd_name};
+	const struct call_text_opts opts = {.style = CALL_STYLE_STRACE, .fd_paths = true};
 	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
 	struct test_record r = RECORD(close, 0, 3);
 
+	add_file(&r, 0, 3, kind, flags, names, len);
 	assert_null(call_text_add(&out, table, &r.rec, &opts));
-	assert_string_equal(strbuf_str(&out), "close(3</a\\74b\\76\\\\c\\\"d\\0017\\n\\377>) = 0");
+	assert_string_equal(strbuf_str(&out), expected);
+}
+#define CHECK_FILE(kind, flags, names, expected)                                                   \
+	check_file(kind, flags, names, sizeof(names), expected)
+
+/* A digit behind an octal number is not part of it, and no name ends the brackets. */
+static void test_files_of_descriptors(void **state)
+{
+	CHECK_FILE(TRACE_FD_PATH, 0, "c\"d\0017\n\377\0a<b>\\",
+		   "close(3</a\\74b\\76\\\\/c\\\"d\\0017\\n\\377>) = 0");
+	check_file(TRACE_FD_PATH, 0, "", 0, "close(3</>) = 0");
+	CHECK_FILE(TRACE_FD_DELETED, 0, "x\0tmp", "close(3</tmp/x>(deleted)) = 0");
+	CHECK_FILE(TRACE_FD_PATH, TRACE_PIECE_CUT, "x\0tmp", "close(3<.../tmp/x>) = 0");
+	CHECK_FILE(TRACE_FD_PIPE, 0, "", "close(3<pipe:[77]>) = 0");
+	CHECK_FILE(TRACE_FD_SOCKET, 0, "", "close(3<socket:[77]>) = 0");
+	CHECK_FILE(TRACE_FD_ANON, 0, "[eventfd]", "close(3<anon_inode:[eventfd]>) = 0");
+	CHECK_FILE(TRACE_FD_PIDFD, 0, "", "close(3<anon_inode:[pidfd]>) = 0");
+	CHECK_FILE(TRACE_FD_MEMORY, 0, "memfd:m", "close(3</memfd:m>(deleted)) = 0");
+}
+
+/* Each descriptor has the file of its own place and time: dup2 replaces one by another. */
+static void test_files_before_and_after(void **state)
+{
+	const struct call_text_opts opts = {.style = CALL_STYLE_STRACE, .fd_paths = true};
+	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
+	struct test_record r = RECORD(dup2, 5, 3, 5);
+
+	add_file(&r, 0, 3, TRACE_FD_PATH, 0, "new", 4);
+	add_file(&r, 1, 5, TRACE_FD_PATH, 0, "old", 4);
+	add_file(&r, -1, 5, TRACE_FD_PATH, 0, "new", 4);
+	assert_null(call_text_add(&out, table, &r.rec, &opts));
+	assert_string_equal(strbuf_str(&out), "dup2(3</new>, 5</old>) = 5</new>");
+
+	/* this one's result is a number with that value, and its second argument another's */
+	strbuf_reset(&out);
+	r = RECORD(landlock_create_ruleset, 5, 0, 0, 1);
+	add_file(&r, -1, 5, TRACE_FD_PATH, 0, "new", 4);
+	assert_null(call_text_add(&out, table, &r.rec, &opts));
+	assert_non_null(strstr(strbuf_str(&out), " = 5"));
+	assert_null(strstr(strbuf_str(&out), "new"));
 }
 
 static void test_bpf(void **state)
@@ -672,7 +729,8 @@ int main(void)
 		cmocka_unit_test(test_bpf),
 		cmocka_unit_test(calls_without_arguments),
 		cmocka_unit_test(test_perf_event),
-		cmocka_unit_test(test_names_of_descriptors),
+		cmocka_unit_test(test_files_of_descriptors),
+		cmocka_unit_test(test_files_before_and_after),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

@@ -11,7 +11,6 @@
 #include "trace/call_conditions.h"
 #include "trace/call_lines.h"
 #include "trace/call_sums.h"
-#include "trace/fd_names.h"
 #include "trace/other_events.h"
 #include "trace/record_sums.h"
 #include "trace/thread_counts.h"
@@ -50,23 +49,6 @@ static struct trace_record *make(const struct call_table *table, union made_reco
 			},
 	};
 	return &made->rec;
-}
-
-static void add_piece(struct trace_record *rec, unsigned arg, bool exit, const void *data,
-		      uint32_t len)
-{
-	struct trace_piece *piece = (void *)((char *)rec + rec->size);
-
-	*piece = (struct trace_piece){
-		.arg = (uint8_t)arg,
-		.exit = exit,
-		.len = len,
-		.addr = rec->args[arg],
-		.full = len,
-	};
-	memcpy(piece->data, data, len);
-	rec->size += (uint32_t)((sizeof(*piece) + len + 7) & ~7ul);
-	rec->n_pieces++;
 }
 
 static struct call_table *table_new(void)
@@ -175,148 +157,6 @@ static void test_json_lines(void **state)
 	assert_non_null(strstr(strbuf_str(&out), "\"syscall\":\"getppid\""));
 	assert_int_equal(out.str[out.len - 1], '\n');
 	call_lines_free(lines);
-	call_table_free(table);
-}
-
-/* ---- descriptors ---- */
-
-static struct trace_call *all_calls(const struct call_table *table)
-{
-	struct trace_call *calls = calloc(TRACE_ABIS * TRACE_NRS, sizeof(*calls));
-
-	assert_non_null(calls);
-	ok(call_table_select(table, "*", calls));
-	return calls;
-}
-
-static void note(struct fd_names *names, const struct call_table *table, const char *call,
-		 int64_t ret, uint64_t arg0, const char *path)
-{
-	union made_record made;
-	struct trace_record *rec = make(table, &made, call, ret);
-
-	rec->args[0] = arg0;
-	if (path)
-		add_piece(rec, 1, false, path, (uint32_t)strlen(path));
-	ok(fd_names_note(names, rec));
-}
-
-static void link_fd_of(const struct tree *tree, int pid, const char *fd, const char *target)
-{
-	char path[256];
-
-	snprintf(path, sizeof(path), "proc/%d/fd/x", pid);
-	tree_put(tree, path, "");
-	snprintf(path, sizeof(path), "%s/proc/%d/fd/%s", tree->top, pid, fd);
-	unlink(path);
-	assert_int_equal(symlink(target, path), 0);
-}
-
-static void link_fd(const struct tree *tree, const char *fd, const char *target)
-{
-	link_fd_of(tree, 100, fd, target);
-}
-
-static void test_fd_names(void **state)
-{
-	const struct tree *tree = *state;
-	struct call_table *table = table_new();
-	struct trace_call *calls = all_calls(table);
-	struct fd_names *names;
-	uint64_t from_records, from_proc;
-
-	link_fd(tree, "3", "/etc/hosts");
-	link_fd(tree, "4", "socket:[77]");
-	ok(fd_names_new(table, calls, &tree->roots, &names));
-	assert_string_equal(fd_names_get(names, 100, 3), "/etc/hosts");
-	assert_string_equal(fd_names_get(names, 100, 4), "socket:[77]");
-	assert_null(fd_names_get(names, 100, 5));
-	assert_null(fd_names_get(names, 100, -1));
-	assert_null(fd_names_get(names, 100, 1 << 30));
-	note(names, table, "openat", 5, (uint64_t)AT_FDCWD, "/tmp/new");
-	assert_string_equal(fd_names_get(names, 100, 5), "/tmp/new");
-	note(names, table, "dup", 6, 5, NULL);
-	note(names, table, "close", 0, 5, NULL);
-	assert_string_equal(fd_names_get(names, 100, 6), "/tmp/new");
-	assert_null(fd_names_get(names, 100, 5));
-	/* a child begins with the same; what its parent does then is its own affair */
-	note(names, table, "clone", 200, 0, NULL);
-	note(names, table, "close", 0, 6, NULL);
-	assert_null(fd_names_get(names, 100, 6));
-	assert_string_equal(fd_names_get(names, 200, 6), "/tmp/new");
-	fd_names_counts(names, &from_records, &from_proc);
-	assert_int_equal(from_records, 2);
-	assert_int_equal(from_proc, 2);
-	/* a relative path is looked up; so is what a new socket is */
-	link_fd(tree, "5", "/home/x");
-	note(names, table, "openat", 5, (uint64_t)AT_FDCWD, "x");
-	assert_string_equal(fd_names_get(names, 100, 5), "/home/x");
-	link_fd(tree, "3", "socket:[78]");
-	note(names, table, "socket", 3, 1, NULL);
-	assert_string_equal(fd_names_get(names, 100, 3), "socket:[78]");
-	/* the upper half of a descriptor is nothing to the kernel */
-	note(names, table, "openat", 6, (uint64_t)AT_FDCWD, "/tmp/six");
-	note(names, table, "dup", 7, 0xabcd00000006, NULL);
-	assert_string_equal(fd_names_get(names, 100, 7), "/tmp/six");
-	note(names, table, "close", 0, 0xabcd00000006, NULL);
-	assert_null(fd_names_get(names, 100, 6));
-	/* another process with the number of one that has ended */
-	assert_string_equal(fd_names_get(names, 100, 7), "/tmp/six");
-	note(names, table, "exit_group", 0, 0, NULL);
-	assert_null(fd_names_get(names, 100, 7));
-	fd_names_free(names);
-
-	/* without the calls that close, nothing can be kept */
-	memset(calls, 0, TRACE_ABIS * TRACE_NRS * sizeof(*calls));
-	ok(call_table_select(table, "read", calls));
-	ok(fd_names_new(table, calls, &tree->roots, &names));
-	assert_string_equal(fd_names_get(names, 100, 3), "socket:[78]");
-	link_fd(tree, "3", "/etc/hosts");
-	assert_string_equal(fd_names_get(names, 100, 3), "/etc/hosts");
-	fd_names_free(names);
-	free(calls);
-	call_table_free(table);
-}
-
-/* The workload may have ended when its first call with a descriptor is printed. */
-static void test_fd_names_of_the_workload(void **state)
-{
-	const struct tree *tree = *state;
-	struct call_table *table = table_new();
-	struct trace_call *calls = all_calls(table);
-	struct fd_names *names;
-
-	link_fd_of(tree, getpid(), "1", "/tmp/output");
-	link_fd_of(tree, getpid(), "3", "/tmp/ours");
-	ok(fd_names_new(table, calls, &tree->roots, &names));
-	note(names, table, "execve", 0, 0, NULL);
-	ok(fd_names_inherit(names, 100));
-	assert_null(fd_names_get(names, 100, 0));
-	assert_string_equal(fd_names_get(names, 100, 1), "/tmp/output");
-	assert_null(fd_names_get(names, 100, 33));
-	/* what it does with them is noted as ever */
-	note(names, table, "dup", 9, 1, NULL);
-	note(names, table, "close", 0, 1, NULL);
-	assert_null(fd_names_get(names, 100, 1));
-	assert_string_equal(fd_names_get(names, 100, 9), "/tmp/output");
-	fd_names_free(names);
-	free(calls);
-	call_table_free(table);
-}
-
-/* Memory is bounded, however many processes there are. */
-static void test_fd_names_of_many(void **state)
-{
-	const struct tree *tree = *state;
-	struct call_table *table = table_new();
-	struct trace_call *calls = all_calls(table);
-	struct fd_names *names;
-
-	ok(fd_names_new(table, calls, &tree->roots, &names));
-	for (uint32_t pid = 1000; pid < 11000; pid++)
-		assert_null(fd_names_get(names, pid, (int)(pid % 5000)));
-	fd_names_free(names);
-	free(calls);
 	call_table_free(table);
 }
 
@@ -633,9 +473,6 @@ int main(void)
 		cmocka_unit_test(test_perf_columns),
 		cmocka_unit_test(test_strace_layout),
 		cmocka_unit_test(test_json_lines),
-		cmocka_unit_test_setup_teardown(test_fd_names, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_fd_names_of_many, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_fd_names_of_the_workload, setup, teardown),
 		cmocka_unit_test(test_conditions_of_calls_without_names),
 		cmocka_unit_test(test_sums_of_many),
 		cmocka_unit_test(test_sums),
