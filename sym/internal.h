@@ -101,11 +101,17 @@ bool vdso_find(const void **image, size_t *size);
 /* symtab_load_perf_map() of an open file; errors do not name it. */
 struct error *symtab_read_perf_map(FILE *f, size_t room, struct symtab **out);
 
+/* A function of an OCaml module: modules begin with a capital, functions of the runtime do not. */
+static inline bool name_is_ocaml(const char *name)
+{
+	return !strncmp(name, "caml", 4) && name[4] >= 'A' && name[4] <= 'Z';
+}
+
 /* Whether demangling may change the name; cheap. */
 static inline bool name_may_be_mangled(const char *name)
 {
-	return name[0] == '_' &&
-	       (name[1] == 'Z' || name[1] == 'R' || name[1] == '_' || name[1] == 'G');
+	return name_is_ocaml(name) || (name[0] == '_' && (name[1] == 'Z' || name[1] == 'R' ||
+							  name[1] == '_' || name[1] == 'G'));
 }
 
 #endif

@@ -50,6 +50,8 @@ enum data_feature {
 	DATA_CLOCK_DATA = 29,
 	DATA_HYBRID_TOPOLOGY = 30,
 	DATA_PMU_CAPS = 31,
+	DATA_E_MACHINE = 33, /* of perf 7.2, as CLN_SIZE; 32 is CPU_DOMAIN_INFO */
+	DATA_CLN_SIZE = 34,
 	DATA_LAST_FEATURE,
 	DATA_FEATURE_BITS = 256, /* room in the header */
 };
@@ -148,6 +150,8 @@ struct data_header {
 	uint64_t first_sample_time, last_sample_time; /* ns; 0: not known */
 	uint64_t clockid_resolution;		      /* ns; 0: not known */
 	uint64_t dir_version; /* DIR_FORMAT: the records are in further files; 0: all are here */
+	uint32_t e_machine, e_flags;
+	uint32_t cacheline_size;
 	uint32_t clockid;
 	uint64_t clock_wall_ns, clock_ns; /* CLOCK_DATA */
 	struct data_bpf_prog *bpf_progs;

@@ -587,6 +587,16 @@ static struct error *decode_bpf_btf(struct data_header *h, struct cursor *c)
 	return NULL;
 }
 
+static struct error *decode_e_machine(struct data_header *h, struct cursor *c)
+{
+	return cursor_u32(c, &h->e_machine) && cursor_u32(c, &h->e_flags) ? NULL : cut(c);
+}
+
+static struct error *decode_cacheline_size(struct data_header *h, struct cursor *c)
+{
+	return cursor_u32(c, &h->cacheline_size) ? NULL : cut(c);
+}
+
 const struct data_feature_ops data_features[DATA_LAST_FEATURE] = {
 	[DATA_TRACING_DATA] = {"TRACING_DATA", decode_tracing, false},
 	[DATA_BUILD_ID] = {"BUILD_ID", decode_build_ids, false},
@@ -619,6 +629,8 @@ const struct data_feature_ops data_features[DATA_LAST_FEATURE] = {
 	[DATA_CLOCK_DATA] = {"CLOCK_DATA", decode_clock_data, false},
 	[DATA_HYBRID_TOPOLOGY] = {"HYBRID_TOPOLOGY", NULL, true},
 	[DATA_PMU_CAPS] = {"PMU_CAPS", decode_pmu_caps, true},
+	[DATA_E_MACHINE] = {"E_MACHINE", decode_e_machine, true},
+	[DATA_CLN_SIZE] = {"CLN_SIZE", decode_cacheline_size, true},
 };
 
 const char *data_feature_name(unsigned int feature)

@@ -8,6 +8,7 @@
 #include "perf/event/event.h"
 
 #include <string.h>
+#include <sys/mman.h>
 
 #include "perf/event/internal.h"
 
@@ -54,6 +55,12 @@ static bool has_build_id(struct cursor c, const struct perf_event_header *h)
 		(minor > MAX_MINOR && !memcmp(id + size, zeros, BUILD_ID_SIZE - size)));
 }
 
+/* Of records that do not say it. */
+static uint32_t prot_of_mmap(const struct perf_event_header *h)
+{
+	return h->misc & PERF_RECORD_MISC_MMAP_DATA ? 0 : PROT_EXEC;
+}
+
 struct error *record_mmap_decode(struct cursor c, struct record_mmap *out)
 {
 	struct perf_event_header h;
@@ -73,10 +80,20 @@ struct error *record_mmap_decode(struct cursor c, struct record_mmap *out)
 			   !cursor_u64(&c, &m.ino) || !cursor_u64(&c, &m.ino_generation)) {
 			return cut(&c, &h);
 		}
+		struct cursor name = c;
 		if (!cursor_u32(&c, &m.prot) || !cursor_u32(&c, &m.flags))
 			return cut(&c, &h);
+		/*
+		 * The first kernels that had MMAP2 (3.12 to 3.15, and CentOS 7's) wrote neither:
+		 * the name begins here. The kernel writes no other bits into prot.
+		 */
+		if (m.prot > (PROT_READ | PROT_WRITE | PROT_EXEC)) {
+			m.prot = prot_of_mmap(&h);
+			m.flags = 0;
+			c = name;
+		}
 	} else {
-		m.prot = h.misc & PERF_RECORD_MISC_MMAP_DATA ? 0 : 4 /* PROT_EXEC */;
+		m.prot = prot_of_mmap(&h);
 	}
 	m.filename = cursor_cstr(&c);
 	if (!m.filename)

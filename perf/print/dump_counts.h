@@ -10,10 +10,14 @@
 /* Above the largest type that has a name. */
 #define DUMP_N_TYPES 128
 
+struct event_counts {
+	uint64_t samples, lost;
+};
+
 struct dump_counts {
 	uint64_t total;
 	uint64_t types[DUMP_N_TYPES];
-	VEC(uint64_t) samples; /* by the event's index */
+	VEC(struct event_counts) events; /* by the event's index */
 };
 
 /* event: of a sample that no filter left out; NULL: not counted for an event. */

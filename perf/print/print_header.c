@@ -82,6 +82,18 @@ static void add_hex(struct strbuf *out, const char *name, uint64_t value)
 		strbuf_addf(out, ", %s = %#" PRIx64, name, value);
 }
 
+static void add_branch_type(struct strbuf *out, uint64_t value)
+{
+	static const char *const names[] = {
+		"USER",	      "KERNEL",	    "HV",	"ANY",	     "ANY_CALL",
+		"ANY_RETURN", "IND_CALL",   "ABORT_TX", "IN_TX",     "NO_TX",
+		"COND",	      "CALL_STACK", "IND_JUMP", "CALL",	     "NO_FLAGS",
+		"NO_CYCLES",  "TYPE_SAVE",  "HW_INDEX", "PRIV_SAVE", "COUNTERS",
+	};
+
+	add_bits(out, "branch_sample_type", value, names, ARRAY_SIZE(names));
+}
+
 static void add_attr(struct strbuf *out, const struct perf_event_attr *a)
 {
 	add_num(out, "type", a->type);
@@ -133,7 +145,7 @@ static void add_attr(struct strbuf *out, const struct perf_event_attr *a)
 	add_num(out, "bp_type", a->bp_type);
 	add_hex(out, "{ bp_addr, config1 }", a->bp_addr);
 	add_hex(out, "{ bp_len, config2 }", a->bp_len);
-	add_hex(out, "branch_sample_type", a->branch_sample_type);
+	add_branch_type(out, a->branch_sample_type);
 	add_hex(out, "sample_regs_user", a->sample_regs_user);
 	add_num(out, "sample_stack_user", a->sample_stack_user);
 	if (a->clockid)
@@ -315,6 +327,36 @@ static void add_bpf_prog(const struct data_header *h, const struct data_bpf_prog
 	btf__free(btf);
 }
 
+/* The same moment by both clocks. */
+static void add_clock_data(const struct data_header *h, struct strbuf *out)
+{
+	static const struct {
+		int id;
+		const char *name;
+	} clocks[] = {
+		{CLOCK_MONOTONIC, "monotonic"},
+		{CLOCK_MONOTONIC_RAW, "monotonic_raw"},
+		{CLOCK_REALTIME, "realtime"},
+		{CLOCK_BOOTTIME, "boottime"},
+		{CLOCK_TAI, "tai"},
+	};
+	const time_t seconds = (time_t)(h->clock_wall_ns / 1000000000);
+	const unsigned us = (unsigned)(h->clock_wall_ns % 1000000000 / 1000);
+	const char *name = "(not found)";
+	char date[32] = "<error>";
+	struct tm tm;
+
+	for (size_t i = 0; i < ARRAY_SIZE(clocks); i++)
+		if ((uint32_t)clocks[i].id == h->clockid)
+			name = clocks[i].name;
+	if (localtime_r(&seconds, &tm))
+		strftime(date, sizeof(date), "%F %T", &tm);
+	strbuf_addf(out, "# clockid: %s (%u)\n# reference time: %s.%06u = ", name, h->clockid, date,
+		    us);
+	strbuf_addf(out, "%lld.%06u (TOD) = %" PRIu64 ".%09" PRIu64 " (%s)\n", (long long)seconds,
+		    us, h->clock_ns / 1000000000, h->clock_ns % 1000000000, name);
+}
+
 static void add_feature(const struct data_header *h, unsigned int feature, bool topology,
 			struct strbuf *out)
 {
@@ -383,6 +425,15 @@ static void add_feature(const struct data_header *h, unsigned int feature, bool 
 		strbuf_addf(out, "# clockid frequency: %" PRIu64 " MHz\n",
 			    h->clockid_resolution * 1000);
 		break;
+	case DATA_CLOCK_DATA:
+		add_clock_data(h, out);
+		break;
+	case DATA_E_MACHINE:
+		strbuf_addf(out, "# e_machine : %u\n#   e_flags : %u\n", h->e_machine, h->e_flags);
+		break;
+	case DATA_CLN_SIZE:
+		strbuf_addf(out, "# cacheline size: %u\n", h->cacheline_size);
+		break;
 	case DATA_BPF_PROG_INFO:
 		for (size_t i = 0; i < h->n_bpf_progs; i++)
 			add_bpf_prog(h, &h->bpf_progs[i], out);
@@ -440,7 +491,8 @@ void print_header(const struct data_header *h, const char *path, bool topology, 
 	if (!h->pipe) {
 		add_features(h, topology, out);
 		strbuf_adds(out, "# missing features: ");
-		for (unsigned i = 1; i < DATA_LAST_FEATURE; i++)
+		/* Newer ones are in the list only in newer versions of perf. */
+		for (unsigned i = 1; i <= DATA_PMU_CAPS; i++)
 			if (!data_has_feature(h, i))
 				strbuf_addf(out, "%s ", data_feature_name(i));
 		strbuf_addch(out, '\n');

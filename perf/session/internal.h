@@ -299,6 +299,9 @@ struct session {
 	uint64_t branch_chain_room;
 	struct session_losses losses;
 	VEC(struct record_ledger) ledger;
+	struct {
+		bool aux, stat, deferred;
+	} warned; /* that they are skipped */
 	uint64_t n_unknown_id, n_unknown_type, n_damaged, n_compressed, n_compressed2;
 	bool cut_off; /* the last record is not whole */
 };

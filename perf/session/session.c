@@ -515,11 +515,38 @@ static void count_unknown(struct session *s)
 			 s->path, s->rec.file_offset, type);
 }
 
+/* What is in the recording, and no command shows. */
+static void warn_of_skipped(struct session *s)
+{
+	const uint32_t type = s->rec.header.type;
+
+	if ((type == RECORD_AUXTRACE || type == PERF_RECORD_AUX) && !s->warned.aux) {
+		s->warned.aux = true;
+		log_warn(s->log,
+			 "%s: hardware trace data (AUX), such as of Intel PT or Arm SPE, is not "
+			 "decoded",
+			 s->path);
+	}
+	if ((type == RECORD_STAT || type == RECORD_STAT_CONFIG) && !s->warned.stat) {
+		s->warned.stat = true;
+		log_warn(s->log, "%s: the counts of perf stat are not shown", s->path);
+	}
+	if (type == PERF_RECORD_CALLCHAIN_DEFERRED && !s->warned.deferred) {
+		s->warned.deferred = true;
+		log_warn(s->log,
+			 "%s: user call chains that were recorded later (CALLCHAIN_DEFERRED) are "
+			 "not "
+			 "added to their samples",
+			 s->path);
+	}
+}
+
 struct error *session_deliver(struct session *s, const struct chunk *chunk, const uint8_t *rec,
 			      size_t size)
 {
 	record_fill(s, chunk, rec, size);
 	count_unknown(s);
+	warn_of_skipped(s);
 	if (s->rec.header.type == PERF_RECORD_SAMPLE)
 		return deliver_sample(s, chunk, rec, size);
 	return deliver_other(s, rec, size);
@@ -683,6 +710,7 @@ struct error *session_user_record(struct session *s, struct chunk *chunk, const 
 
 	record_fill(s, chunk, rec, size);
 	count_unknown(s);
+	warn_of_skipped(s);
 	/* The end of a round changes nothing, and there are many. */
 	if (s->tool->other || s->rec.header.type != RECORD_FINISHED_ROUND)
 		TRY(session_settle(s));
