@@ -2,8 +2,8 @@
 /*
  * Block I/O latency by device, from the driver to completion.
  *
- *	perf bpf run biolatency -- sleep 10
- *	perf bpf run biolatency --comm dd -- dd if=/dev/zero of=file bs=4k count=1000 oflag=direct
+ *	perf-bpf run biolatency -- sleep 10
+ *	perf-bpf run biolatency --comm dd -- dd if=/dev/zero of=file bs=4k count=1000 oflag=direct
  *
  * Needs: tracepoints of the block layer.
  *

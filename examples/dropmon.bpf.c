@@ -2,12 +2,12 @@
 /*
  * Where the kernel drops network packets; in BPF instructions.
  *
- *	perf bpf run dropmon --interval 1
+ *	perf-bpf run dropmon --interval 1
  *
  * Needs: tracepoints of packets.
  *
  * The program is written as the machine has it, each instruction a line, by
- * the macros of <bpf/bpf_insn.h>: 'perf bpf prog dump xlated' shows the same
+ * the macros of <bpf/bpf_insn.h>: 'perf-bpf prog dump xlated' shows the same
  * lines. tracex2 says it in C.
  */
 #include "vmlinux.h"

@@ -3,7 +3,7 @@
  * Keeps one read in nth, counted by size class; nth stands in a map, and can
  * be changed from outside while the recording runs:
  *
- *	perf bpf record -e examples/every_nth.bpf.c/map:settings.value[0]=10/ -a -- sleep 1
+ *	perf-bpf record -e examples/every_nth.bpf.c/map:settings.value[0]=10/ -a -- sleep 1
  *
  * Written as the BPF programs of perf trace were: bpf_map() defines a map with
  * its types, and syscall_enter(read) names section, event and function.

@@ -2,7 +2,7 @@
 /*
  * Writes a record of its own for every program that is started:
  *
- *	perf bpf record -e examples/exec_output.bpf.c -a -- sh -c 'ls / >/dev/null'
+ *	perf-bpf record -e examples/exec_output.bpf.c -a -- sh -c 'ls / >/dev/null'
  *
  * A raw tracepoint's program filters nothing; it runs beside the recording.
  * What it sends through a map of type PERF_EVENT_ARRAY lands in the file as an

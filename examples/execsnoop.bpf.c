@@ -2,7 +2,7 @@
 /*
  * Programs that are started, by which process, with arguments.
  *
- *	perf bpf run execsnoop -- make
+ *	perf-bpf run execsnoop -- make
  *
  * Needs: tracepoints of the scheduler.
  *

@@ -2,7 +2,7 @@
 /*
  * Keeps the clock's samples that hit the kernel, and of them one in every:
  *
- *	perf bpf record -e cpu-clock -F 999 -e examples/kernel_samples.bpf.c -a -- sleep 2
+ *	perf-bpf record -e cpu-clock -F 999 -e examples/kernel_samples.bpf.c -a -- sleep 2
  *
  * A perf_event program filters the sampled events of the command line;
  * SEC("perf_event/cpu-clock") only that one.

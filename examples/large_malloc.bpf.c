@@ -2,7 +2,7 @@
 /*
  * Keeps the calls of malloc() for at least min_size bytes, with who called:
  *
- *	perf bpf record -g -e examples/large_malloc.bpf.c/min_size=65536/ -- sort -S 8M /dev/null
+ *	perf-bpf record -g -e examples/large_malloc.bpf.c/min_size=65536/ -- sort -S 8M /dev/null
  *
  * libc.so.6 is found as the dynamic linker finds it; a path works as well:
  * SEC("uprobe//usr/lib/x86_64-linux-gnu/libc.so.6:malloc").

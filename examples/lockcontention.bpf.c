@@ -2,7 +2,7 @@
 /*
  * Where tasks wait for locks: call stacks and waiting time.
  *
- *	perf bpf run lockcontention -- make -j8
+ *	perf-bpf run lockcontention -- make -j8
  *
  * Needs: tracepoints of futex(2), and of locks (5.19) or kprobes.
  *

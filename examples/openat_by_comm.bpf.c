@@ -2,7 +2,7 @@
 /*
  * Keeps the openat() calls of one command, wherever it runs:
  *
- *	perf bpf record -e examples/openat_by_comm.bpf.c -a -- sh -c 'cat /etc/hostname; ls /'
+ *	perf-bpf record -e examples/openat_by_comm.bpf.c -a -- sh -c 'cat /etc/hostname; ls /'
  *
  * Another command than cat: --clang-opt '-DCOMM=\"ls\"'.
  */

@@ -2,7 +2,7 @@
 /*
  * Keeps the context switches by which a task lost its CPU against its will:
  *
- *	perf bpf record -e examples/preempted.bpf.c -a -- sleep 1
+ *	perf-bpf record -e examples/preempted.bpf.c -a -- sleep 1
  *
  * A task that waits for something leaves in another state than running (0).
  */

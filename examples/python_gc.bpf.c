@@ -3,7 +3,7 @@
  * Keeps the garbage collections of Python that look at `generation` (2: at all
  * objects) or an older one:
  *
- *	perf bpf record -e examples/python_gc.bpf.c/generation=2/ -- python3 -c 'import this'
+ *	perf-bpf record -e examples/python_gc.bpf.c/generation=2/ -- python3 -c 'import this'
  *
  * gc__start is a USDT probe: a place that Python's authors marked, with an
  * argument. 'readelf -n /usr/bin/python3' lists a program's probes. A library

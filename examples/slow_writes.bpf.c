@@ -2,8 +2,8 @@
 /*
  * Keeps the writes that took at least min_us microseconds:
  *
- *	perf bpf record -e examples/slow_writes.bpf.c -a -- sleep 4
- *	perf bpf record -e examples/slow_writes.bpf.c/min_us=50/ -a -- sleep 4
+ *	perf-bpf record -e examples/slow_writes.bpf.c -a -- sleep 4
+ *	perf-bpf record -e examples/slow_writes.bpf.c/min_us=50/ -a -- sleep 4
  *
  * The program of sys_enter_write notes the time and returns 0: none of these
  * events is recorded. The program of sys_exit_write looks how long ago that

@@ -2,7 +2,7 @@
 /*
  * TCP retransmissions, with source and destination.
  *
- *	perf bpf run tcpretrans --interval 5
+ *	perf-bpf run tcpretrans --interval 5
  *
  * Needs: tracepoints of TCP.
  *

@@ -2,7 +2,7 @@
 /*
  * Where the kernel drops network packets, and the sizes of writes.
  *
- *	perf bpf run tracex2 -- sleep 5
+ *	perf-bpf run tracex2 -- sleep 5
  *
  * Needs: tracepoints of packets and system calls.
  */

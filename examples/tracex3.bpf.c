@@ -2,7 +2,7 @@
 /*
  * Block I/O latency as a heat map.
  *
- *	perf bpf run tracex3 --interval 1 -- dd if=/dev/zero of=file bs=1M count=500 oflag=direct
+ *	perf-bpf run tracex3 --interval 1 -- dd if=/dev/zero of=file bs=1M count=500 oflag=direct
  *
  * Needs: tracepoints of the block layer.
  *

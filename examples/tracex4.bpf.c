@@ -2,7 +2,7 @@
 /*
  * Sizes of writes, counted at the kernel function of write(2).
  *
- *	perf bpf run tracex4 -- dd if=/dev/zero of=/dev/null count=20000000
+ *	perf-bpf run tracex4 -- dd if=/dev/zero of=/dev/null count=20000000
  *
  * Needs: nothing; uses fentry, a kprobe or the tracepoint.
  *

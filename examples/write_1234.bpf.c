@@ -2,7 +2,7 @@
 /*
  * Keeps the writes of exactly 1234 bytes:
  *
- *	perf bpf record -e examples/write_1234.bpf.c -- dd if=/dev/zero of=/dev/null bs=1234 count=5
+ *	perf-bpf record -e examples/write_1234.bpf.c -- dd if=/dev/zero of=/dev/null bs=1234 count=5
  *
  * What perf's own --filter 'count == 1234' can say too; a BPF program says it
  * in fewer instructions, and can say much more.

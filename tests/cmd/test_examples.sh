@@ -26,7 +26,7 @@ own_command() {
 
 test_every_example_says_how_to_run_it() {
 	for example in "$EXAMPLES"/*.bpf.c; do
-		grep -qE "^ \*	perf bpf (record .*examples/$(basename "$example")|run (examples/$(basename "$example")|$(basename "$example" .bpf.c)))" "$example" ||
+		grep -qE "^ \*	perf-bpf (record .*examples/$(basename "$example")|run (examples/$(basename "$example")|$(basename "$example" .bpf.c)))" "$example" ||
 			fail "$(basename "$example") does not say how to run it"
 		grep -q "test_.*$(basename "$example" .bpf.c)" "$SRC/tests/cmd/test_examples.sh" ||
 			fail "$(basename "$example") has no test"
