@@ -102,9 +102,11 @@ static struct dwarf_image *open_image(struct source_lines *lines)
 	/* The binary may be gone, and its copy in perf's cache be there. */
 	opts.symfs = NULL;
 	opts.is_copy = lines->opts.symbols_are_copy;
-	if (err && lines->symbols)
+	if (err && lines->symbols && strcmp(lines->symbols, lines->path) != 0)
 		error_free(pb_dwarf_image_open(lines->symbols, &opts, &lines->image));
-	if (err && !lines->image)
+	if (err && err->code == EFBIG)
+		log_warn(lines->opts.log, "%s: no source lines: %s", lines->path, err->msg);
+	else if (err && !lines->image)
 		log_debug(lines->opts.log, "%s: no source lines: %s", lines->path, err->msg);
 	lines->no_memory |= err && err->code == ENOMEM;
 	error_free(err);

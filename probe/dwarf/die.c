@@ -201,7 +201,7 @@ bool die_lang_is_rust(Dwarf_Die *die)
  * dwarf_decl_file() of libdw before 0.190 takes file 0 for none, which in
  * DWARF 5 is the unit's own.
  */
-const char *die_file(Dwarf_Die *die, unsigned int name)
+const char *die_file(struct dwarf_image *image, Dwarf_Die *die, unsigned int name)
 {
 	Dwarf_Attribute attr;
 	Dwarf_Die now = *die, unit;
@@ -217,14 +217,19 @@ const char *die_file(Dwarf_Die *die, unsigned int name)
 	}
 	if (dwarf_formudata(&attr, &index) || !dwarf_diecu(&now, &unit, NULL, NULL) ||
 	    dwarf_cu_info(unit.cu, &version, NULL, NULL, NULL, NULL, NULL, NULL) ||
-	    (!index && version < 5) || dwarf_getsrcfiles(&unit, &files, &n) || index >= n)
+	    (!index && version < 5))
+		return NULL;
+	struct error *err = lines_fit(image, &unit); /* which libdw reads with the files */
+	const bool fits = !err;
+	error_free(err);
+	if (!fits || dwarf_getsrcfiles(&unit, &files, &n) || index >= n)
 		return NULL;
 	return dwarf_filesrc(files, index, NULL, NULL);
 }
 
-const char *die_decl_file(Dwarf_Die *die)
+const char *die_decl_file(struct dwarf_image *image, Dwarf_Die *die)
 {
-	return die_file(die, DW_AT_decl_file);
+	return die_file(image, die, DW_AT_decl_file);
 }
 
 bool path_ends_with(const char *path, const char *end)

@@ -20,6 +20,7 @@
 
 #include "lib/elf/elf_read.h"
 #include "lib/sys/open_file.h"
+#include "lib/sys/open_in_root.h"
 #include "sym/sym.h"
 
 struct want {
@@ -28,6 +29,8 @@ struct want {
 	bool by_crc; /* no build-id: the checksum of the file decides */
 	uint32_t crc;
 };
+
+#define MOST_CRC_BYTES_OF_OTHERS ((off_t)1 << 30) /* some seconds */
 
 /* CRC-32 of .gnu_debuglink: polynomial 0xedb88320, reflected (gdb manual, 18.3). */
 static uint32_t debuglink_crc(const uint8_t *data, size_t n)
@@ -60,6 +63,21 @@ static bool file_has_crc(int fd, uint32_t crc)
 	return same;
 }
 
+/* The checksum is of all bytes: those of a hole cost nothing but our time. */
+static bool fits_crc_limit(const struct dwarf_image *image, const char *path, const struct stat *st,
+			   int fd)
+{
+	const char *why = NULL;
+
+	if (file_is_mostly_hole(fd))
+		why = "it is mostly a hole";
+	else if (!user_is_trusted(st->st_uid) && st->st_size > MOST_CRC_BYTES_OF_OTHERS)
+		why = "it is larger than 1 GB, and of another user";
+	if (why)
+		log_warn(image->log, "%s: not used: %s", path, why);
+	return !why;
+}
+
 static int try_file(struct dwarf_image *image, const char *path, const struct want *want,
 		    char **found)
 {
@@ -83,8 +101,13 @@ static int try_file(struct dwarf_image *image, const char *path, const struct wa
 		     !memcmp(id, want->id, size);
 		error_free(err);
 	} else if (ok && want->by_crc) {
-		ok = file_has_crc(fd, want->crc);
+		ok = fits_crc_limit(image, path, &st, fd) && file_has_crc(fd, want->crc);
 	}
+	struct error *large = ok ? debug_sections_fit(fd) : NULL;
+	if (large)
+		log_warn(image->log, "%s: not used: %s", path, large->msg);
+	ok = ok && !large;
+	error_free(large);
 	char *copy = ok ? strdup(path) : NULL;
 	if (!copy) {
 		if (!ok)
@@ -93,6 +116,7 @@ static int try_file(struct dwarf_image *image, const char *path, const struct wa
 		return -1;
 	}
 	image_add_author(image, st.st_uid);
+	image_count_file(image, fd);
 	*found = copy;
 	return fd;
 }

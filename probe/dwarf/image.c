@@ -55,6 +55,7 @@ void pb_dwarf_image_free(struct dwarf_image *image)
 	vec_deinit(&image->ranges);
 	vec_deinit(&image->symbols);
 	vec_deinit(&image->dies);
+	u64map_deinit(&image->counted_lines);
 	free(image->global.name);
 	flow_deinit(&image->flow);
 	split_free(image);
@@ -208,6 +209,8 @@ struct error *pb_dwarf_image_open(const char *path, const struct dwarf_opts *giv
 	TRY(open_regular(image->path, NULL, &fd));
 	TRY(check_sections(image->path, fd, opts->is_copy, image));
 	TRY(check_build_id(image->path, opts));
+	TRY(error_at(debug_sections_fit(fd), "%s", image->path));
+	image_count_file(image, fd);
 	image->regs = regs_of(image->machine);
 	if (!image->regs)
 		return error_at(error_new(EOPNOTSUPP,

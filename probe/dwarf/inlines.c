@@ -371,7 +371,7 @@ struct error *pb_dwarf_frames_at(struct dwarf_image *image, uint64_t address,
 		Dwarf_Die *die = &f->copies.v[at].die;
 
 		frames[made++].name = function_name(die);
-		frames[made] = (struct dwarf_frame){.file = die_file(die, DW_AT_call_file)};
+		frames[made] = (struct dwarf_frame){.file = die_file(image, die, DW_AT_call_file)};
 		if (die_udata(die, DW_AT_call_line, &line) && line <= UINT32_MAX)
 			frames[made].line = (uint32_t)line;
 	}

@@ -85,9 +85,13 @@ struct dwarf_image {
 	struct known_global global;
 	struct flow flow; /* of the last function that a variable was looked for in */
 	VEC(struct alt_file *) alts;
-	struct dwp *dwp;     /* a package of split units; NULL: none */
-	char *dwp_dir;	     /* where its units are unpacked */
-	size_t inlines_read; /* functions, inlined copies and their ranges */
+	struct dwp *dwp;	     /* a package of split units; NULL: none */
+	char *dwp_dir;		     /* where its units are unpacked */
+	size_t inlines_read;	     /* functions, inlined copies and their ranges */
+	uint64_t bytes_on_disk;	     /* of the files that it is in */
+	uint64_t n_rows;	     /* of all line tables that were read */
+	struct u64map counted_lines; /* those, by Dwarf and offset */
+	bool rows_warned;
 	char *split_missing; /* which split unit was not found, and where it was looked for */
 };
 
@@ -105,6 +109,16 @@ static inline uint64_t image_address(const struct dwarf_image *image, Dwarf_Addr
 {
 	return address + image->bias;
 }
+
+/* ---- limits.c ---- */
+
+/* EFBIG: what is compressed in the file would take far more memory than the file has bytes. */
+struct error *debug_sections_fit(int fd);
+bool file_is_mostly_hole(int fd);
+/* Its DWARF, or some of it, is in this file. */
+void image_count_file(struct dwarf_image *image, int fd);
+/* EFBIG: with the line table of this unit the image would have too many rows, which was logged. */
+struct error *lines_fit(struct dwarf_image *image, Dwarf_Die *unit);
 
 /* ---- find_debug.c: debug information in other files ---- */
 int image_find_debuginfo(Dwfl_Module *mod, void **userdata, const char *modname, Dwarf_Addr base,
@@ -178,9 +192,9 @@ bool die_lang_is_rust(Dwarf_Die *die);
 /* Made by gcc. */
 bool die_is_gnu(Dwarf_Die *die);
 /* The source file that an attribute names, as DW_AT_call_file does; NULL: not known. */
-const char *die_file(Dwarf_Die *die, unsigned int attr);
+const char *die_file(struct dwarf_image *image, Dwarf_Die *die, unsigned int attr);
 /* The source file that it is declared in; NULL: not known. */
-const char *die_decl_file(Dwarf_Die *die);
+const char *die_decl_file(struct dwarf_image *image, Dwarf_Die *die);
 /* The unsigned constant of an attribute. */
 bool die_udata(Dwarf_Die *die, unsigned int attr, uint64_t *value);
 /* "src/shop.c" matches "/build/src/shop.c". */

@@ -16,6 +16,7 @@ struct error *lines_of(struct dwarf_image *image, Dwarf_Die *die, Dwarf_Lines **
 	*n = 0;
 	if (!die_unit_die(die, &unit) || !dwarf_hasattr(&unit, DW_AT_stmt_list))
 		return NULL;
+	TRY(lines_fit(image, &unit));
 	errno = 0;
 	const int failed = dwarf_getsrclines(&unit, lines, n);
 	if (errno == ENOMEM)

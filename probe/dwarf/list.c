@@ -26,7 +26,7 @@ struct error *pb_dwarf_functions(struct dwarf_image *image, const char *glob, pb
 				 void *ctx)
 {
 	_cleanup_(matcher_deinit) struct matcher m =
-		matcher_make(glob, glob_is_pattern(glob), NULL);
+		matcher_make(image, glob, glob_is_pattern(glob), NULL);
 	struct listing l = {.fn = fn, .ctx = ctx};
 	struct error *err = instances_find(image, &m, true, list_name, &l);
 
@@ -157,7 +157,7 @@ struct error *pb_dwarf_lines(struct dwarf_image *image, const struct probe_def *
 		err = list_file(&l, def->file);
 	} else {
 		_cleanup_(matcher_deinit) struct matcher m =
-			matcher_make(def->function, def->is_glob, def->file);
+			matcher_make(image, def->function, def->is_glob, def->file);
 
 		err = instances_find(image, &m, true, list_instance, &l);
 	}

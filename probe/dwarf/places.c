@@ -98,7 +98,7 @@ struct error *place_add(struct places_search *s, const struct instance *instance
 		number = (int)row->line;
 	} else if (is_entry && !after_prologue) {
 		/* The row may be one of what was inlined first. */
-		file = die_decl_file(&die);
+		file = die_decl_file(image, &die);
 		if (!file || dwarf_decl_line(&die, &number))
 			file = NULL;
 	}
@@ -440,7 +440,7 @@ static struct error *find_places(struct places_search *s)
 	if (!def->function)
 		return file_line_places(s);
 	_cleanup_(matcher_deinit) struct matcher m =
-		matcher_make(def->function, def->is_glob, def->file);
+		matcher_make(s->image, def->function, def->is_glob, def->file);
 	TRY(instances_find(s->image, &m, true, place_of, s));
 	if (s->n_instances || s->n_inlined)
 		return NULL;

@@ -92,7 +92,7 @@ static struct error *find_limit(struct dwarf_image *image, Dwarf_Die *parent,
 			    dwarf_formudata(&attr, &line) || line <= own->first ||
 			    line >= own->limit)
 				break;
-			const char *file = die_decl_file(&child);
+			const char *file = die_decl_file(image, &child);
 			if (file && same_file(file, own->file) &&
 			    !die_flag(&child, DW_AT_declaration))
 				own->limit = (uint32_t)line;
@@ -113,7 +113,7 @@ struct error *instance_lines(struct dwarf_image *image, const struct instance *i
 	int line;
 
 	*known = false;
-	out->file = die_decl_file(&die);
+	out->file = die_decl_file(image, &die);
 	if (!out->file || dwarf_decl_line(&die, &line) || line <= 0)
 		return NULL;
 	out->first = (uint32_t)line;

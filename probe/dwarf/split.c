@@ -14,6 +14,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include "lib/sys/open_file.h"
 #include "probe/dwarf/dwp.h"
 
 static struct error *try_package(struct dwarf_image *image, const char *of)
@@ -173,7 +174,8 @@ static void note_missing(struct dwarf_image *image, const char *name, bool found
 		image->split_missing = strbuf_steal(&text);
 }
 
-static bool is_not_regular(struct dwarf_image *image, const char *dir, const char *name)
+/* Not a regular file, or one that would take too much memory. */
+static bool is_refused(struct dwarf_image *image, const char *dir, const char *name)
 {
 	_cleanup_free_ char *path = dir ? text_format("%s/%s", dir, name) : strdup(name);
 	struct stat st;
@@ -181,7 +183,20 @@ static bool is_not_regular(struct dwarf_image *image, const char *dir, const cha
 	if (!path || stat(path, &st))
 		return false;
 	image_add_author(image, st.st_uid);
-	return !S_ISREG(st.st_mode);
+	if (!S_ISREG(st.st_mode))
+		return true;
+	_cleanup_close_ int fd = -1;
+	error_free(open_regular(path, NULL, &fd));
+	if (fd < 0)
+		return false;
+	struct error *large = debug_sections_fit(fd);
+	const bool fits = !large;
+	if (large)
+		log_warn(image->log, "%s: not used: %s", path, large->msg);
+	else
+		image_count_file(image, fd);
+	error_free(large);
+	return !fits;
 }
 
 /*
@@ -197,13 +212,13 @@ static bool is_trap(struct dwarf_image *image, Dwarf_Die *skeleton, const char *
 	if (!name)
 		return false;
 	if (name[0] == '/')
-		return is_not_regular(image, NULL, name);
+		return is_refused(image, NULL, name);
 	if (dwarf_attr(skeleton, DW_AT_comp_dir, &attr))
 		comp_dir = dwarf_formstring(&attr);
 	if (real)
 		*strrchr(real, '/') = 0;
-	return (real && is_not_regular(image, real, name)) ||
-	       (comp_dir && is_not_regular(image, comp_dir, name));
+	return (real && is_refused(image, real, name)) ||
+	       (comp_dir && is_refused(image, comp_dir, name));
 }
 
 /* A .dwo has no part of its debug information elsewhere; libdw would open what it names. */

@@ -138,8 +138,10 @@ static struct error *add_ranges_of_lines(struct dwarf_image *image, size_t unit)
 	Dwarf_Lines *lines;
 	size_t n;
 
-	if (dwarf_tag(die) != DW_TAG_compile_unit || die_has_code(die) ||
-	    dwarf_getsrclines(die, &lines, &n))
+	if (dwarf_tag(die) != DW_TAG_compile_unit || die_has_code(die))
+		return NULL;
+	TRY(lines_fit(image, die));
+	if (dwarf_getsrclines(die, &lines, &n))
 		return NULL;
 	for (size_t i = 0; i < n; i++) {
 		Dwarf_Line *line = dwarf_onesrcline(lines, i);

@@ -11,9 +11,11 @@
 
 #include "sym/sym.h"
 
-struct matcher matcher_make(const char *pattern, bool is_glob, const char *file)
+struct matcher matcher_make(struct dwarf_image *image, const char *pattern, bool is_glob,
+			    const char *file)
 {
 	return (struct matcher){
+		.image = image,
 		.pattern = pattern,
 		.file = file,
 		.is_glob = is_glob,
@@ -100,7 +102,7 @@ static bool takes(struct matcher *m, Dwarf_Die *function)
 	const char *name = die_name(function), *linkage = die_linkage_name(function);
 
 	if (m->file) {
-		const char *file = die_decl_file(function);
+		const char *file = die_decl_file(m->image, function);
 
 		if (!file || !path_ends_with(file, m->file))
 			return false;

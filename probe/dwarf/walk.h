@@ -21,13 +21,15 @@ typedef struct error *instance_fn(void *ctx, const struct instance *instance);
 
 /* Whose name matches. */
 struct matcher {
+	struct dwarf_image *image;
 	const char *pattern;
 	bool is_glob, qualified;
 	const char *file;   /* NULL: any */
 	struct u64map seen; /* of origins: 1 no, 2 yes */
 };
 
-struct matcher matcher_make(const char *pattern, bool is_glob, const char *file);
+struct matcher matcher_make(struct dwarf_image *image, const char *pattern, bool is_glob,
+			    const char *file);
 void matcher_deinit(struct matcher *matcher);
 bool matcher_takes(struct matcher *matcher, Dwarf_Die *function);
 
