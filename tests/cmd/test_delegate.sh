@@ -686,11 +686,23 @@ test_a_service_of_another_user() {
 	end_service
 	mkdir pretended
 	chmod 777 pretended
-	export PERF_BPF_DELEGATE_SOCKET=$PWD/pretended/sock
+	export PERF_BPF_DELEGATE_SOCKET=pretended/sock
 	attack_begins listens pretends
 	expect_status 1 as $OTHER ./perf-bpf run runqlat -- true
 	end_client
 	assert_contains err "the service does not run as root"
+}
+
+test_a_socket_path_that_is_too_long() {
+	begin
+	local path
+	path=$(printf '%0108d' 0)
+	mkdir "$path" # for the client, something has to be there
+	expect_status 1 ./perf-bpf delegate --socket "$path" --store "$PWD/store"
+	assert_contains err "$path: the path of a socket has at most 107 bytes"
+	assert_contains err "hint: use a shorter path, or one relative to the current directory"
+	PERF_BPF_DELEGATE_SOCKET=$path expect_status 1 as $NOBODY ./perf-bpf run runqlat -- true
+	assert_contains err "$path: the path of a socket has at most 107 bytes"
 }
 
 test_what_cannot_be_approved() {
