@@ -25,6 +25,10 @@ NINJA = ninja $(if $(JOBS),-j$(JOBS))
 all: $(BUILD)/build.ninja configured
 	@$(NINJA) -C $(BUILD)
 
+# The program alone: no library for other programs, no manual pages, no tests.
+program: $(BUILD)/build.ninja configured
+	@$(NINJA) -C $(BUILD) perf-bpf
+
 # Options that are given for a folder that is there already.
 configured: $(BUILD)/build.ninja
 	@$(check_meson) if [ -n "$(strip $(OPTIONS))" ]; then meson configure $(BUILD) $(OPTIONS); fi
@@ -64,7 +68,7 @@ deps:
 
 demo:
 	@tools/deps build demo
-	@$(MAKE) --no-print-directory all
+	@$(MAKE) --no-print-directory program
 	@tools/demo $(BUILD)/perf-bpf
 
 # What finds a fault in a change; 20 minutes on two CPUs are the aim. The last line is
@@ -125,5 +129,5 @@ LDCONFIG = if [ "$$(id -u)" = 0 ]; then PATH=$$PATH:/usr/sbin:/sbin ldconfig; fi
 clean:
 	rm -rf build build-*
 
-.PHONY: all configured uninstall asan fuzzers unit-clang unit-clang-all deps demo check check-all check-debuginfo check-distros check-peers fuzz \
+.PHONY: all program configured uninstall asan fuzzers unit-clang unit-clang-all deps demo check check-all check-debuginfo check-distros check-peers fuzz \
 	bench deb dist install clean

@@ -43,7 +43,7 @@ test_1_clone_without_tools() {
 test_2_demo() {
 	needs cloned
 	step root_user 'cd perf-bpf && sudo tools/deps build demo'
-	step root_user 'cd perf-bpf && sudo make'
+	step root_user 'cd perf-bpf && sudo make program'
 	! grep -E 'warning:' step >warnings || { cat warnings; fail "warnings"; }
 	installed_files >before
 	exec 8>"${KERNEL_LOCK:-$distros_cache/kernel.lock}"
@@ -51,6 +51,8 @@ test_2_demo() {
 	step root_user 'cd perf-bpf && sudo make demo'
 	exec 8>&-
 	assert_contains step "Of 15 writes by dd, the 5 of 1234 bytes were kept."
+	step root_user 'cd perf-bpf && sudo make'
+	! grep -E 'warning:' step >warnings || { cat warnings; fail "warnings"; }
 	done_with built
 }
 
