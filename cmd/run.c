@@ -313,6 +313,16 @@ static struct error *drop_privileges(const struct run_args *args, const struct r
 				 args->opts.log);
 }
 
+/* NULL: no memory; the page then lacks it. */
+static char *command_line(int argc, char **argv)
+{
+	_cleanup_strbuf_ struct strbuf line = STRBUF_INIT;
+
+	for (int i = 0; i < argc; i++)
+		strbuf_addf(&line, "%s%s", i ? " " : "", argv[i]);
+	return strbuf_steal(&line);
+}
+
 int cmd_run(int argc, char **argv)
 {
 	struct run_args args = {0};
@@ -321,6 +331,8 @@ int cmd_run(int argc, char **argv)
 	_cleanup_(run_output_freep) struct run_output *output = NULL;
 	struct run_delegated delegated = {.session = DELEGATED_INIT};
 	_cleanup_(run_freep) struct run *run = NULL;
+	/* Before argp sorts the words. */
+	_cleanup_free_ char *line = command_line(argc, argv);
 	char **command;
 
 	argc = split_command(argc, argv, &command);
@@ -351,7 +363,7 @@ int cmd_run(int argc, char **argv)
 	args.output.interval = o->interval_ms != 0;
 	args.output.files = o->files;
 	args.output.n_files = o->n_files;
-	args.output.workload = command;
+	args.output.command = line;
 	struct error *err = NULL;
 	int status = 1;
 	if (!o->n_files) {

@@ -112,8 +112,8 @@ struct run_output {
 	struct text_events events;
 	struct html_events page_events;
 	struct export_process *files;
-	struct live *live;     /* NULL: what is printed stays */
-	char *title, *command; /* of the page */
+	struct live *live; /* NULL: what is printed stays */
+	char *title;	   /* of the page */
 	struct utsname host;
 	const struct log *log;
 	bool closed; /* nobody reads standard output any more */
@@ -141,22 +141,15 @@ static struct error *make_title(struct run_output *output)
 /* What the page's head says. */
 static struct error *page_new(struct run_output *output)
 {
-	const struct run_output_opts *opts = output->opts;
-	_cleanup_strbuf_ struct strbuf command = STRBUF_INIT;
-
-	for (char *const *word = opts->workload; word && *word; word++)
-		strbuf_addf(&command, "%s%s", word == opts->workload ? "" : " ", *word);
 	uname(&output->host);
-	output->command = strbuf_steal(&command);
-	TRY(make_title(output));
-	return output->command || !opts->workload ? NULL : error_nomem();
+	return make_title(output);
 }
 
 static struct error *write_page(struct run_output *output, const struct results *results)
 {
 	const struct html_about about = {
 		.title = output->title,
-		.command = output->command,
+		.command = output->opts->command,
 		.host = output->host.nodename,
 		.kernel = output->host.release,
 		.version = "perf-bpf " PERF_BPF_VERSION,
@@ -326,7 +319,6 @@ void run_output_free(struct run_output *output)
 	server_process_free(output->server);
 	export_process_free(output->files);
 	free(output->title);
-	free(output->command);
 	free(output);
 }
 

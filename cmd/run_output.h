@@ -21,7 +21,7 @@ struct run_output_opts {
 	bool interval;		  /* there will be several looks */
 	const char *const *files; /* what is run, for titles */
 	size_t n_files;
-	char *const *workload; /* NULL: none */
+	const char *command; /* the command line, for the page */
 };
 
 /* The options, for a child of the command's argp; the input is a struct run_output_opts. */

@@ -52,10 +52,13 @@ function show() {
 	document.getElementById("facts").append(...facts(data.page));
 	if (counts.length)
 		main.append(countsSection(counts));
-	others.forEach((result, i) => {
+	/* A flame graph shows at a glance what a table has in hundreds of rows. */
+	const sections = others.map((result, i) => ({ result, i }));
+	for (const { result, i } of [...sections.filter(({ result }) => result.kind === "stacks"),
+		...sections.filter(({ result }) => result.kind !== "stacks")]) {
 		main.append(section(result, i, data.events));
 		contents.append(make("a", { href: `#r${i}` }, result.title || nameOf(result)));
-	});
+	}
 	contents.hidden = others.length < 2;
 	if (!data.results.length)
 		main.append(make("p", { class: "empty" }, "No map was shown."));

@@ -33,7 +33,7 @@ function tableElement(columns, rows, begin, leftOut) {
 			falling = sorted === c ? !falling : right[c];
 			sorted = c;
 			fill();
-		} }, column.name, column.unit && column.unit !== column.name && column.unit !== "time"
+		} }, column.title || column.name, column.unit && column.unit !== column.name && column.unit !== "time"
 			? make("small", null, ` ${column.unit}`) : null)));
 
 	/* Numbers that name something, as a process, are no quantities. */
@@ -65,9 +65,10 @@ function tableElement(columns, rows, begin, leftOut) {
 			found.sort((a, b) => falling ? compare(b, a) : compare(a, b));
 		body.replaceChildren(...found.slice(0, shown).map((row) => make("tr", null,
 			row.map((cell, c) => {
-				const share = cell.percent === undefined ? null : ` ${cell.percent.toFixed(2)} %`;
-				const td = make("td", { class: right[c] ? "right" : null }, cellText(cell, c),
-					share ? make("small", null, share) : null);
+				const share = cell.percent === undefined ? null : `${cell.percent.toFixed(2)} %`;
+				const td = make("td", { class: right[c] ? "right" : null },
+					share ? make("small", { class: "amount" }, `${cellText(cell, c)} `) : null,
+					share || cellText(cell, c));
 
 				if (c === counted && most > 0) {
 					td.classList.add("share");
@@ -108,11 +109,32 @@ function cellsOf(columns, row) {
 	}));
 }
 
-function drawTable(result) {
-	const begin = result.columns.findIndex((column) => !column.key);
+/* What columns of samples are called; others are called by their keys, with a capital. */
+const TITLES = {
+	overhead: "Self", overhead_children: "With callees", comm: "Command", pid: "Process", tid: "Thread",
+	dso: "Binary", sym: "Function", symbol: "Function", sample: "Samples", srcline: "Source line",
+	srcfile: "Source file", cpu: "CPU", time: "Time", cgroup: "Cgroup",
+};
 
-	return tableElement(result.columns, result.rows.map((row) => cellsOf(result.columns, row)),
-		begin, result.left_out);
+/* Of samples: in words, and the function beside its share, where a narrow screen has it as well. */
+function sampleColumns(columns) {
+	const last = (column) => column.key && !/^sym(bol)?$/.test(column.name);
+	const total = columns.some((column) => column.name === "overhead_children");
+	const title = ({ name }) => name === "overhead" && !total ? "Overhead" : TITLES[name] ||
+		name.charAt(0).toUpperCase() + name.slice(1).replaceAll("_", " ");
+
+	return [...columns.filter((column) => column.share), ...columns.filter((column) => !column.share && !last(column)
+		&& column.key), ...columns.filter((column) => !column.share && last(column)),
+	...columns.filter((column) => !column.share && !column.key)]
+		.map((column) => ({ ...column, title: title(column) }));
+}
+
+function drawTable(result) {
+	const ofSamples = result.columns.some((column) => column.share);
+	const columns = ofSamples ? sampleColumns(result.columns) : result.columns;
+	const begin = columns.findIndex((column) => !column.key);
+
+	return tableElement(columns, result.rows.map((row) => cellsOf(columns, row)), begin, result.left_out);
 }
 
 /* The last of the events, in the order in which they came. */

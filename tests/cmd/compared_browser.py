@@ -47,7 +47,8 @@ def main():
         assert rows["shrinks"] == ["30.00", "-10.00"], rows
         assert rows["same"] == ["40.00", "0.00"], rows
         # on a phone, where long names are to the right of the screen, rows have one line
-        b.run("document.querySelector('.rows tbody td:last-child').textContent = 'a name '.repeat(100)")
+        b.run("""[...document.querySelectorAll('.rows tbody td:last-child')].at(-1).textContent =
+            'a name '.repeat(100)""")
         heights = """return [...new Set([...document.querySelectorAll(".rows tbody tr")].map((tr) =>
             tr.offsetHeight))].length"""
         assert b.run(heights) == 2, b.run(heights)

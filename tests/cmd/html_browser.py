@@ -87,7 +87,7 @@ def test_hostile(page):
 
 def test_empty(page):
     equal(page.b.texts("#counts .number"), ["0"])
-    equal(page.b.texts(".empty"), ["No entries.", "No values.", "No stacks.", "No values."])
+    equal(page.b.texts(".empty"), ["No stacks.", "No entries.", "No values.", "No values."])
     equal(page.b.texts(page.section["ring"] + "p"), ["0 events, 1 lost."])
     page.still()
 

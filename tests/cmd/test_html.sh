@@ -76,6 +76,21 @@ test_compared_without_empty_events() {
 	END
 }
 
+# The flame graph is first, titles are words, and a phone shows the names.
+test_the_page_of_a_profile() {
+	[ -z "${SANITIZED:-}" ] || skip "the browser runs the same page in the build without sanitizers"
+	{
+		echo 'event 0x127 0 cycles:u'
+		for n in 1 2 3; do
+			echo "comm 500000$n pbt_page_$n"
+			echo "sample 500000$n $n 0x1234 period=$n chain=0x1234,0x5678"
+		done
+	} | "$BUILD/tests/unit/write-samples" data
+	"$PERF_BPF" report -i data --stdio --html profile.html >/dev/null
+	python3 "$SRC/tests/cmd/profile_browser.py" "$PWD" >out || fail "$(cat out)"
+	! grep -q ^SKIP out || skip "$(sed 's/^SKIP //' out)"
+}
+
 test_run_writes_a_page() {
 	[ "$(id -u)" = 0 ] || skip "needs root"
 	[ -e /sys/kernel/btf/vmlinux ] || skip "this kernel has no BTF"
@@ -96,7 +111,8 @@ test_run_writes_a_page() {
 		counts = {r["map"]: r for r in data["results"]}
 		assert counts["calls"]["count"] == 30
 		assert data["page"]["title"] == "run.bpf.c"
-		assert data["page"]["command"] == "./pbt_html 1"
+		assert re.fullmatch(r"\S*perf-bpf run \S+ --comm pbt_html --html page.html --json "
+		                    r"--interval 100ms -- ./pbt_html 1", data["page"]["command"]), data["page"]
 		assert data["page"]["host"] == os.uname().nodename
 		assert data["page"]["kernel"] == os.uname().release
 		assert not re.search(r'(src|href)="|https?://(?!www.w3.org/2000/svg)', page.replace(data["page"]["title"], ""))
