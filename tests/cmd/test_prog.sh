@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # perf-bpf prog: what it shows and pins, beside what bpftool says.
 . "$(dirname "$0")/../tap.sh"
+. "$(dirname "$0")/../workload.sh"
 
 M=/sys/fs/bpf/pbt_prog_$$
 
@@ -312,16 +313,7 @@ hold_counting() {
 		}
 		char LICENSE[] SEC("license") = "GPL";
 	END
-	cat >pbt_getprio.c <<-'END'
-		#include <stdlib.h>
-		#include <sys/resource.h>
-		int main(int argc, char **argv)
-		{
-			for (int i = 0; i < atoi(argv[1]); i++)
-				getpriority(PRIO_PROCESS, 0);
-		}
-	END
-	gcc -O1 -o pbt_getprio pbt_getprio.c
+	workload_as pbt_getprio
 	"$PERF_BPF" run counting.bpf.c --comm "$1" --json >run.out 2>run.err &
 	runner=$!
 	trap 'rm -rf "$M"; kill $runner 2>/dev/null || :' EXIT
@@ -357,7 +349,7 @@ test_profile_counts_the_runs() {
 		case $(cut -d' ' -f1 /proc/$profiler/syscall) in 22 | 232 | 281) ;; *) return 1 ;; esac
 	}
 	soon waits
-	./pbt_getprio 5000
+	./pbt_getprio call getpriority 5000 0 0
 	kill $profiler
 	wait $profiler
 	prog pin id "$id" "$M/watched"
@@ -386,10 +378,10 @@ test_profile_counts_the_runs() {
 # The program is measured from before the command's first instruction until its end.
 test_profile_of_a_command() {
 	hold_counting nobody
-	expect_status 7 prog profile id "$id" -j cpu_clock -- sh -c './pbt_getprio 5000; exit 7'
+	expect_status 7 prog profile id "$id" -j cpu_clock -- sh -c './pbt_getprio call getpriority 5000 0 0; exit 7'
 	mv out profile
 	# words of the command are not metrics, and its options are its own
-	expect_status 0 prog profile id "$id" duration 1000 -- ./pbt_getprio 10 -j cycels
+	expect_status 0 prog profile id "$id" duration 1000 -- ./pbt_getprio call getpriority 10 0 0 , say -j cycels
 	[ "$(awk '$2 == "run_cnt" {print $1}' out)" -ge 10 ] || fail "$(cat out)"
 	# the time is over before the command: it is ended
 	expect_status 0 prog profile id "$id" duration 0.1 cpu_clock -- \
@@ -434,7 +426,7 @@ test_tracelog_shows_what_programs_print() {
 			"$PERF_BPF" prog tracelog >log 2>log.err &
 			reader=$!
 		fi
-		"./$name" 1
+		"./$name" call getpriority 1 0 0
 		# the kernel learns the name when the process leaves its CPU, and prints <...> before
 		! grep -qE "$printed" log || break
 		sleep 0.05

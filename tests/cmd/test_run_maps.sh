@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Maps of programs that were not written for perf-bpf: what they hold is shown, or said to be hidden.
 . "$(dirname "$0")/../tap.sh"
+. "$(dirname "$0")/../workload.sh"
 
 # program DECLARATIONS CODE: prog.bpf.c, whose CODE runs at each umask(2) of pbt_maps
 program() {
@@ -22,28 +23,7 @@ program() {
 		}
 		char LICENSE[] SEC("license") = "GPL";
 	END
-	cat >pbt_maps.c <<-'END'
-		#include <stdlib.h>
-		#include <sys/prctl.h>
-		#include <sys/syscall.h>
-		#include <unistd.h>
-		__attribute__((noinline)) void pbt_leaf(long mask)
-		{
-			long ret = SYS_umask;
-		#ifdef __x86_64__
-			__asm__ volatile("syscall" : "+a"(ret) : "D"(mask) : "rcx", "r11", "memory");
-		#else
-			syscall(ret, mask);
-		#endif
-		}
-		int main(int argc, char **argv)
-		{
-			for (int i = 1; i < argc; i++)
-				pbt_leaf(atoi(argv[i]));
-			return 0;
-		}
-	END
-	gcc -O0 -fno-omit-frame-pointer -o pbt_maps pbt_maps.c
+	workload_as pbt_maps
 }
 
 # run OPTION... -- MASK...
@@ -54,7 +34,7 @@ run() {
 		shift
 	done
 	shift
-	"$PERF_BPF" run prog.bpf.c --comm pbt_maps "${options[@]}" -- ./pbt_maps "$@"
+	"$PERF_BPF" run prog.bpf.c --comm pbt_maps "${options[@]}" -- ./pbt_maps $(for mask; do echo , call umask 1 "$mask"; done | sed "1s/^, //")
 }
 
 test_variables_beside_a_map() {
@@ -247,7 +227,7 @@ test_sums_that_are_too_large() {
 		 if (n)
 			__sync_fetch_and_add(n, 1ULL << 63);'
 	"$PERF_BPF" run prog.bpf.c --comm pbt_maps --json -- \
-		sh -c 'taskset -c 0 ./pbt_maps 1; taskset -c 1 ./pbt_maps 2' >out 2>err || fail "$(cat err)"
+		sh -c 'taskset -c 0 ./pbt_maps call umask 1 1; taskset -c 1 ./pbt_maps call umask 1 2' >out 2>err || fail "$(cat err)"
 	python3 - <<-'END'
 		import json
 		m = {l["map"]: l for l in map(json.loads, open("out"))}
@@ -330,7 +310,7 @@ test_plain_stack_ids() {
 		stacks = m["counts"]["stacks"]
 		assert sum(s["count"] for s in stacks) == 3, stacks
 		names = [f["name"] for f in stacks[0]["frames"]]
-		assert "pbt_leaf" in names and "main" in names, names
+		assert "work_calls" in names and "main" in names, names
 		assert any(f["kernel"] for f in stacks[0]["frames"]), stacks
 		assert m["stack_size"]["kind"] == "table", m["stack_size"]
 	END

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # perf-bpf run: maps of every shape, their values against those that the program put there.
 . "$(dirname "$0")/../tap.sh"
+. "$(dirname "$0")/../workload.sh"
 
 # The workload is known by its name: one run of these tests at a time.
 exec 9<"$0"
@@ -8,21 +9,11 @@ flock -w 600 9 || exit 1
 
 PROG=$SRC/tests/cmd/shapes.bpf.c
 
-# pbs_getpgid N: getpgid(i) for each i below N
+# "call getpgid N i" calls getpgid(i) for each i below N.
 make_workload() {
 	[ "$(id -u)" = 0 ] || skip "needs root"
 	[ -e /sys/kernel/btf/vmlinux ] || skip "this kernel has no BTF"
-	cat >pbs_getpgid.c <<-'END'
-		#include <stdlib.h>
-		#include <sys/syscall.h>
-		#include <unistd.h>
-		int main(int argc, char **argv)
-		{
-			for (int i = 0; i < atoi(argv[1]); i++)
-				syscall(SYS_getpgid, i);
-		}
-	END
-	gcc -O1 -o pbs_getpgid pbs_getpgid.c
+	workload_as pbs_getpgid
 }
 
 run() {
@@ -40,13 +31,13 @@ check() {
 
 test_bit_fields_unions_and_wide_integers() {
 	make_workload
-	expect_status 0 run --json --map bits -- ./pbs_getpgid 5
+	expect_status 0 run --json --map bits -- ./pbs_getpgid call getpgid 5 i
 	[ ! -s err ] || fail "the headers make the compiler speak: $(cat err)"
 	check out bits '[tuple(w.values()) for w in r["rows"]] == [
 		(-i, i, 0xabcdef0 + i, -i, bool(i & 1), "abcde"[i], hex((1 << 100) + i)) for i in (4, 3, 2, 1, 0)]'
-	run --csv --map bits -- ./pbs_getpgid 3 >out
+	run --csv --map bits -- ./pbs_getpgid call getpgid 3 i >out
 	assert_equal "$(sed -n '2s/\r//p' out)" bits,-2,2,180150002,-2,false,c,0x10000000000000000000000002
-	run --map bits -- ./pbs_getpgid 2 >out
+	run --map bits -- ./pbs_getpgid call getpgid 2 i >out
 	grep -qE '^ +-1 +1 +180150001 +-1 +true +b +0x10000000000000000000000001$' out ||
 		fail "$(cat out)"
 }
@@ -59,36 +50,36 @@ test_floats_are_sorted() {
 	for column in d.value value --; do
 		# without --sort by the first number of the value, which a float is
 		[ "$column" = -- ] && set -- || set -- --sort "$column"
-		run --json --map floats "$@" -- ./pbs_getpgid 10 >out
+		run --json --map floats "$@" -- ./pbs_getpgid call getpgid 10 i >out
 		check out floats "[8 if w['nr'] == 7 else 7 if w['nr'] == 8 else w['nr']
 			for w in r['rows']] == $order or [w['nr'] for w in r['rows']] == $order"
 	done
-	run --json --map floats --sort f.value -- ./pbs_getpgid 5 >out
+	run --json --map floats --sort f.value -- ./pbs_getpgid call getpgid 5 i >out
 	check out floats '[(w["nr"], w["f.value"]) for w in r["rows"]] == [
 		(0, 1), (1, 0.5), (2, 0.25), (3, 0.125), (4, 0.0625)]'
 }
 
 test_bytes_of_no_type() {
 	make_workload
-	run --json --map '*bytes' -- taskset -c 0 ./pbs_getpgid 7 >out
+	run --json --map '*bytes' -- taskset -c 0 ./pbs_getpgid call getpgid 7 i >out
 	check out bytes '[(w["key"], w["value"]) for w in r["rows"]] == [
 		(0, "040203"), (1, "050203"), (2, "060203"), (3, "030203")]'
 	# what cannot be summed stands apart for each CPU
 	check out cpu_bytes '[(w["cpu"], w["value"]) for w in r["rows"]] == [
 		(0, "07".ljust(16, "0") + "15".ljust(16, "0"))]'
-	run --json --map bytes -- ./pbs_getpgid 0 >out
+	run --json --map bytes -- ./pbs_getpgid call getpgid 0 i >out
 	check out bytes 'r["rows"] == []'
 }
 
 test_ranges_below_zero() {
 	make_workload
-	run --json --map around --map by_odd -- ./pbs_getpgid 8 >out
+	run --json --map around --map by_odd -- ./pbs_getpgid call getpgid 8 i >out
 	check out around '[(b["low"], b["high"], b["count"]) for b in r["hists"][0]["buckets"]] == [
 		(-2**63, -21, 3), (-20, -11, 1), (-10, -1, 1), (0, 9, 1), (10, 19, 1), (20, 2**63 - 1, 1)]'
 	check out by_odd '[h["label"] for h in r["hists"]] == ["false", "true"]'
-	run --csv --map around -- ./pbs_getpgid 3 >out
+	run --csv --map around -- ./pbs_getpgid call getpgid 3 i >out
 	assert_equal "$(sed -n '2s/\r//p' out)" around,,-9223372036854775808,-21,3
-	run --map around -- ./pbs_getpgid 4 >out
+	run --map around -- ./pbs_getpgid call getpgid 4 i >out
 	assert_contains out '(..., -20)  3 |@'
 	assert_contains out '[-20, -10)  1 |@'
 }
@@ -117,7 +108,7 @@ test_rings_without_a_type() {
 		bpf_ringbuf_output(&ring, &e, sizeof(e), 0);
 		bpf_perf_event_output(ctx, &old, BPF_F_CURRENT_CPU, &e, sizeof(e));'
 	# on one CPU: each has a ring of its own of the perf event array
-	expect_status 0 run --json -- taskset -c 0 ./pbs_getpgid 3
+	expect_status 0 run --json -- taskset -c 0 ./pbs_getpgid call getpgid 3 i
 	for map in ring old; do
 		assert_contains err "map $map: the type of its events is not known"
 		check out $map 'r["total"] == 3 and r["lost"] == 0'
@@ -126,11 +117,11 @@ test_rings_without_a_type() {
 	done
 	assert_contains err 'PERF_BPF_SHOW("events,type=struct NAME") after the map'
 	sed -i 's/ ring SEC(".maps")/& PERF_BPF_SHOW("events,type=struct event")/' prog.bpf.c
-	expect_status 0 run --json --map ring -- ./pbs_getpgid 1
+	expect_status 0 run --json --map ring -- ./pbs_getpgid call getpgid 1 i
 	assert_contains out '"event":{"i":0,"name":"abc"}'
 	[ ! -s err ] || fail "$(cat err)"
 	sed -i 's/type=struct event/type=struct evnet/' prog.bpf.c
-	expect_status 1 run -- ./pbs_getpgid 1
+	expect_status 1 run -- ./pbs_getpgid call getpgid 1 i
 	assert_contains err "type=struct evnet: the object's BTF does not contain this type"
 	assert_contains err "did you mean 'event'?"
 }
@@ -141,7 +132,7 @@ test_an_array_of_counters_is_no_ring() {
 	program 'struct { __uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY); __uint(key_size, 4); __uint(value_size, 4); } counters SEC(".maps");
 		PERF_BPF_COUNT(calls, "calls", "calls");' \
 		'bpf_perf_event_read(&counters, BPF_F_CURRENT_CPU); perf_bpf_count(&calls, 1);'
-	expect_status 0 run -- ./pbs_getpgid 3
+	expect_status 0 run -- ./pbs_getpgid call getpgid 3 i
 	assert_equal "$(cat out)" "calls: 3 calls"
 }
 
@@ -152,7 +143,7 @@ test_global_variables() {
 		const volatile __u32 step = 2; struct { __u16 a; enum { PBS_NO, PBS_YES } answer; } last;' \
 		'calls++; least -= step; seen = true; word[0] = 65 + i; wide += (__u64)-1; by_two[i & 1]++;
 		last.a = i; last.answer = PBS_YES;'
-	expect_status 0 run -- ./pbs_getpgid 5
+	expect_status 0 run -- ./pbs_getpgid call getpgid 5 i
 	sed 's/  */ /g' out >got
 	cat >want <<-'END'
 		prog.bss:
@@ -173,11 +164,11 @@ test_global_variables() {
 	grep -v '^$' got | sort >sorted
 	sort want | diff -u - sorted
 	[ ! -s err ] || fail "$(cat err)"
-	expect_status 0 run --json --map prog.bss -- ./pbs_getpgid 0
+	expect_status 0 run --json --map prog.bss -- ./pbs_getpgid call getpgid 0 i
 	check out prog.bss '{w["variable"]: w["value"] for w in r["rows"]}["calls"] == 0'
 	# beside a map they are asked for
 	echo 'PERF_BPF_COUNT(counted, "calls", "calls");' >>prog.bpf.c
-	expect_status 0 run -- ./pbs_getpgid 1
+	expect_status 0 run -- ./pbs_getpgid call getpgid 1 i
 	assert_equal "$(cat out)" "calls: 0 calls"
 }
 
@@ -185,11 +176,11 @@ test_what_cannot_be_shown_is_told() {
 	make_workload
 	program 'struct { __uint(type, BPF_MAP_TYPE_QUEUE); __uint(max_entries, 4); __type(value, __u32); } waiting SEC(".maps");' \
 		'bpf_map_push_elem(&waiting, &i, 0); bpf_printk("%d", i);'
-	expect_status 0 run -- ./pbs_getpgid 1
+	expect_status 0 run -- ./pbs_getpgid call getpgid 1 i
 	[ ! -s out ] || fail "$(cat out)"
 	assert_contains err "map waiting is not shown: queue and stack maps cannot be read without removing entries"
 	assert_contains err "nothing to show: the programs have no maps and no global variables"
-	expect_status 1 run --map waiting -- ./pbs_getpgid 1
+	expect_status 1 run --map waiting -- ./pbs_getpgid call getpgid 1 i
 	assert_contains err "map waiting cannot be dumped: queue and stack maps cannot be read without removing entries"
 }
 
@@ -198,7 +189,7 @@ test_the_commands_name() {
 	make_workload
 	program 'PERF_BPF_TABLE(calls, perf_bpf_pid, __u64, 8, "calls", "calls");' \
 		'__u32 pid = bpf_get_current_pid_tgid() >> 32; perf_bpf_table_add(&calls, &pid, 1);'
-	run -- ./pbs_getpgid 4 >out
+	run -- ./pbs_getpgid call getpgid 4 i >out
 	grep -qE '^pbs_getpgid\([0-9]+\)  +4$' out || fail "$(cat out)"
 }
 
