@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # perf-bpf run: its numbers against those of a workload that counts for itself.
 . "$(dirname "$0")/../tap.sh"
+. "$(dirname "$0")/../workload.sh"
 
 # The workload is known by its name: one run of these tests at a time.
 exec 9<"$0"
@@ -8,25 +9,20 @@ flock -w 600 9 || exit 1
 
 PROG=$SRC/tests/cmd/run.bpf.c
 
-# A workload of an own name: each of the masks once, and once more what 0 takes back.
 make_workload() {
 	[ "$(id -u)" = 0 ] || skip "needs root"
 	[ -e /sys/kernel/btf/vmlinux ] || skip "this kernel has no BTF"
-	cat >pbt_umask.c <<-'END'
-		#include <stdio.h>
-		#include <stdlib.h>
-		#include <sys/stat.h>
-		#include <unistd.h>
-		int main(int argc, char **argv)
-		{
-			for (int i = 2; i < argc; i++)
-				for (int k = 0; k < atoi(argv[1]); k++)
-					umask(atoi(argv[i]));
-			printf("%d\n", getpid());
-			return 7;
-		}
-	END
-	gcc -O1 -o pbt_umask pbt_umask.c
+	workload_as pbt_umask
+}
+
+# umasks N MASK...: a command that calls umask(2) N times with each mask, prints its process id and ends with 7
+umasks() {
+	local n=$1 mask
+	echo "./pbt_umask"
+	for mask in "${@:2}"; do
+		echo "call umask $n $mask ,"
+	done
+	echo "pid , exit 7"
 }
 
 run() {
@@ -55,7 +51,7 @@ check() {
 test_every_kind_counts_right() {
 	make_workload
 	status=0
-	run --json -- ./pbt_umask 3 0 1 2 9 10 49 50 511 >out || status=$?
+	run --json -- $(umasks 3 0 1 2 9 10 49 50 511) >out || status=$?
 	assert_equal $status 7 # the command's
 	pid=$(grep -x '[0-9]*' out)
 	check out calls 'r["count"] == 24 and r["title"] == "umask calls" and r["unit"] == "calls"'
@@ -77,7 +73,7 @@ test_lines_are_written_whole() {
 	command -v strace >/dev/null || skip "strace is not installed"
 	make_workload
 	strace -s 10000000 -e trace=write -e signal=none -o trace \
-		"$PERF_BPF" run "$PROG" --comm pbt_umask --json -- ./pbt_umask 30 1 >out || true
+		"$PERF_BPF" run "$PROG" --comm pbt_umask --json -- $(umasks 30 1) >out || true
 	[ "$(stat -c %s out)" -gt 4096 ] || fail "it fits into stdio's buffer"
 	grep '^write(1, ' trace >writes
 	! grep -v '\\n", [0-9]*) *= [0-9]*$' writes
@@ -85,7 +81,7 @@ test_lines_are_written_whole() {
 
 test_text() {
 	make_workload
-	run --map calls --map by_ten --map by_key -- ./pbt_umask 3 10 49 511 511 >out || true
+	run --map calls --map by_ten --map by_key -- $(umasks 3 10 49 511 511) >out || true
 	sed 1d out >got
 	cat >want <<-'END'
 		umask calls: 12 calls
@@ -107,7 +103,7 @@ test_text() {
 
 test_csv() {
 	make_workload
-	run --csv -- ./pbt_umask 3 0 10 511 >out || true
+	run --csv -- $(umasks 3 0 10 511) >out || true
 	# events come while the command runs, before and after what it prints
 	pid=$(grep -x '[0-9]*' out)
 	grep -vx '[0-9]*' out >csv
@@ -131,7 +127,7 @@ test_csv() {
 	END
 	make_looked
 	: >csv
-	run --csv --interval 50ms --map calls -- sh -c './pbt_umask 3 1; sh looked.sh 3 ,3 csv' >csv
+	run --csv --interval 50ms --map calls -- sh -c "$(umasks 3 1 | xargs); sh looked.sh 3 ,3 csv" >csv
 	python3 - <<-'END'
 		import csv
 		rows = list(csv.DictReader([l for l in open("csv") if "," in l], strict=True))
@@ -146,13 +142,13 @@ test_csv() {
 
 test_constants_and_filters() {
 	make_workload
-	run --json --set below=10 --map calls -- ./pbt_umask 5 1 9 10 11 >out || true
+	run --json --set below=10 --map calls -- $(umasks 5 1 9 10 11) >out || true
 	check out calls 'r["count"] == 10'
-	"$PERF_BPF" run "$PROG" --json --map calls -p 1 --comm pbt_umask -- ./pbt_umask 5 1 >out || true
+	"$PERF_BPF" run "$PROG" --json --map calls -p 1 --comm pbt_umask -- $(umasks 5 1) >out || true
 	check out calls 'r["count"] == 0'
-	"$PERF_BPF" run "$PROG" --json --map calls -u root --comm pbt_umask -- ./pbt_umask 5 1 >out || true
+	"$PERF_BPF" run "$PROG" --json --map calls -u root --comm pbt_umask -- $(umasks 5 1) >out || true
 	check out calls 'r["count"] == 5'
-	"$PERF_BPF" run "$PROG" --json --map calls -u 54321 --comm pbt_umask -- ./pbt_umask 5 1 >out || true
+	"$PERF_BPF" run "$PROG" --json --map calls -u 54321 --comm pbt_umask -- $(umasks 5 1) >out || true
 	check out calls 'r["count"] == 0'
 }
 
@@ -178,10 +174,10 @@ test_filters_of_linked_objects() {
 		compile_bpf $name.bpf.c $name.o
 	done
 	bpftool gen object linked.bpf.o first.o second.o
-	"$PERF_BPF" run linked.bpf.o --json --comm pbt_umask -- ./pbt_umask 5 1 >out || true
+	"$PERF_BPF" run linked.bpf.o --json --comm pbt_umask -- $(umasks 5 1) >out || true
 	check out pbt_first 'r["count"] == 5'
 	check out pbt_second 'r["count"] == 5'
-	"$PERF_BPF" run linked.bpf.o --json --comm pbt_nobody -- ./pbt_umask 5 1 >out || true
+	"$PERF_BPF" run linked.bpf.o --json --comm pbt_nobody -- $(umasks 5 1) >out || true
 	check out pbt_first 'r["count"] == 0'
 	check out pbt_second 'r["count"] == 0'
 }
@@ -189,25 +185,13 @@ test_filters_of_linked_objects() {
 # Elements of an array, and all of them by one value; without attaching anything.
 test_array_variables() {
 	[ "$(id -u)" = 0 ] || skip "needs root"
-	cat >array.bpf.c <<-'END'
-		#include "vmlinux.h"
-		#include <bpf/bpf_helpers.h>
-		const volatile int limits[4];
-		int sums[2];
-		SEC("?raw_tp/sched_process_exec") int add(void *ctx)
-		{
-			sums[0] += limits[0] + limits[3];
-			return 0;
-		}
-		char LICENSE[] SEC("license") = "GPL";
-	END
-	"$PERF_BPF" run array.bpf.c --set limits[1-2]=7 --set sums[1]=40 --json -- true >out
+	"$PERF_BPF" run "$OBJECTS/run_array.bpf.o" --set limits[1-2]=7 --set sums[1]=40 --json -- true >out
 	assert_contains out 40
-	"$PERF_BPF" run array.bpf.c --set sums=9 --csv -- true >out
+	"$PERF_BPF" run "$OBJECTS/run_array.bpf.o" --set sums=9 --csv -- true >out
 	assert_contains out "9"
-	expect_status 1 "$PERF_BPF" run array.bpf.c --set limits[4]=7 -- true
+	expect_status 1 "$PERF_BPF" run "$OBJECTS/run_array.bpf.o" --set limits[4]=7 -- true
 	assert_contains err "--set limits[4]: index 4 is beyond the array's 4 elements"
-	expect_status 1 "$PERF_BPF" run array.bpf.c --set limits[=7 -- true
+	expect_status 1 "$PERF_BPF" run "$OBJECTS/run_array.bpf.o" --set limits[=7 -- true
 	assert_contains err "an index is missing in 'limits['"
 }
 
@@ -218,7 +202,7 @@ test_heat_maps() {
 	cat >slow.sh <<-'END'
 		slept() { sed -n 's/^voluntary_ctxt_switches:\t//p' /proc/$PPID/status; }
 		for i in 1 2 3; do
-			./pbt_umask 10 1 12 >/dev/null
+			./pbt_umask call umask 10 1 , call umask 10 12
 			until=$(($(slept) + 8))
 			sleep 0.05
 			until [ $(slept) -ge $until ]; do sleep 0.02; done
@@ -247,7 +231,7 @@ test_heat_maps() {
 		starts = [l["start_ns"] for l in looks]
 		assert starts == sorted(starts) and len(starts) > 3, starts
 	END
-	run --map heat -- ./pbt_umask 4 1 >out || true
+	run --map heat -- $(umasks 4 1) >out || true
 	assert_contains out 'masks by time (mask):'
 	# in one slot as a rule; a process that waits for its CPU in between is in several
 	sed -nE 's/^[0-9:.]+ .*\| *([0-9]+)$/\1/p' out >slots
@@ -256,7 +240,7 @@ test_heat_maps() {
 
 test_events() {
 	make_workload
-	run --json --map events -- ./pbt_umask 3 0 1 511 >out || true
+	run --json --map events -- $(umasks 3 0 1 511) >out || true
 	pid=$(grep -v '{' out)
 	python3 - $pid <<-'END'
 		import json, sys
@@ -270,95 +254,40 @@ test_events() {
 		total, = [l for l in lines if l["kind"] == "events"]
 		assert (total["total"], total["lost"], total["last"]) == (9, 0, True), total
 	END
-	run --map events -- ./pbt_umask 3 7 >out || true
+	run --map events -- $(umasks 3 7) >out || true
 	assert_equal "$(grep -c '^time_read  *pid  *mask  *parity  *comm$' out)" 1
 	assert_equal "$(grep -cE '^[0-9:]{8}\.[0-9]{6}  .* 7  PBT_ODD +pbt_umask$' out)" 3
 	assert_contains out 'masks as they come: 3 events, 0 lost'
 }
 
-# Functions that call each other with frame pointers, and say how often umask(2) was
-# called by which way; one is of a JIT, which tells its name as JITs do.
-make_stacks_workload() {
-	[ "$(uname -m)" = x86_64 ] || skip "its system call is written for x86-64"
-	cat >pbt_stack.c <<-'END'
-		#include <stdio.h>
-		#include <string.h>
-		#include <sys/mman.h>
-		#include <unistd.h>
-		static __attribute__((noinline)) void leaf(int n)
-		{
-			for (int i = 0; i < n; i++) {
-				long ret = 95;
-				__asm__ volatile("syscall" : "+a"(ret) : "D"(18L) : "rcx", "r11", "memory");
-			}
-		}
-		__attribute__((noinline)) void left(void) { leaf(3); __asm__ volatile(""); }
-		__attribute__((noinline)) void right(void) { leaf(1); __asm__ volatile(""); }
-		int main(int argc, char **argv)
-		{
-			/* mov $95, %eax; mov $18, %edi; syscall; ret */
-			static const char code[] = "\xb8\x5f\0\0\0\xbf\x12\0\0\0\x0f\x05\xc3";
-			void *jit = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC,
-				MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-			char name[64];
-			for (int i = 0; i < 10; i++) {
-				left();
-				right();
-			}
-			memcpy(jit, code, sizeof(code));
-			snprintf(name, sizeof(name), "/tmp/perf-%d.map", getpid());
-			FILE *f = fopen(name, "w");
-			fprintf(f, "%lx %lx pbt_jitted\n", (long)jit, (long)sizeof(code));
-			fclose(f);
-			if (argc > 1)
-				chown(name, 4242, 4242);
-			for (int i = 0; i < 5; i++)
-				((void (*)(void))jit)();
-			printf("%d\n", getpid());
-			return 0;
-		}
-	END
-	gcc -g -O0 -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer -o pbt_umask pbt_stack.c
-}
+# 30 calls below work_left(), 10 below work_right(), and 5 of a JIT, which tells its name as JITs do. The
+# addresses are the same each time, so that the stacks have the same slots in their map, and none is lost
+# one time in a hundred.
+STACKS='./pbt_umask repeat 10 in work_left call umask 3 18 + in work_right call umask 1 18 , jit 5 pbt_jitted'
 
 # Stacks of each depth, in a mixed order: deep ones after short ones and the other way round.
 test_stacks_of_all_depths() {
-	[ "$(uname -m)" = x86_64 ] || skip "its system call is written for x86-64"
-	cat >pbt_depths.c <<-'END'
-		static __attribute__((noinline)) void deeper(int n)
-		{
-			long ret = 95;
-			if (n > 1)
-				deeper(n - 1);
-			else
-				__asm__ volatile("syscall" : "+a"(ret) : "D"(18L) : "rcx", "r11", "memory");
-		}
-		int main(void)
-		{
-			for (int k = 0; k < 2 * 110; k++)
-				deeper(1 + k * 37 % 110);
-			return 0;
-		}
-	END
-	gcc -O0 -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer -o pbt_umask pbt_depths.c
-	run --json --map user_stacks --map stacks -- ./pbt_umask >out
-	check out user_stacks 'sorted(sum(f["name"] == "deeper" for f in s["frames"]) for s in r["stacks"]) == \
+	make_workload
+	for k in $(seq 0 219); do
+		echo "deep $((1 + k * 37 % 110)) call umask 1 18 ,"
+	done >depths
+	run --json --map user_stacks --map stacks -- ./pbt_umask $(cat depths) exit 0 >out
+	check out user_stacks 'sorted(sum(f["name"] == "work_deep" for f in s["frames"]) for s in r["stacks"]) == \
 		list(range(1, 111)) and {s["count"] for s in r["stacks"]} == {2}'
-	check out stacks '{sum(f["name"] == "deeper" for f in s["frames"]) for s in r["stacks"]} == \
+	check out stacks '{sum(f["name"] == "work_deep" for f in s["frames"]) for s in r["stacks"]} == \
 		set(range(1, 111)) and r["total"] == 220'
 }
 
-# The workload has ended when its stacks are resolved. Its addresses are the same each time,
-# so that its stacks have the same places in their map, and none is lost one time in a hundred.
+# The workload has ended when its stacks are resolved.
 test_stacks() {
+	[ "$(uname -m)" = x86_64 ] || skip "its machine code is of x86-64"
 	make_workload
-	make_stacks_workload
-	run --json --map user_stacks --map stacks --pprof profile.gz -- setarch -R ./pbt_umask >out
+	run --json --map user_stacks --map stacks --pprof profile.gz -- setarch -R $STACKS , pid >out
 	rm -f "/tmp/perf-$(head -1 out).map"
 	check out user_stacks 'r["total"] == 45 and r["unit"] == "calls" and "note" not in r'
-	check out user_stacks '[(s["label"], [f["name"] for f in s["frames"]][:3], s["count"])
-		for s in r["stacks"]][:2] == [("pbt_umask", ["leaf", "left", "main"], 30),
-		("pbt_umask", ["leaf", "right", "main"], 10)]'
+	check out user_stacks '[(s["label"], [f["name"] for f in s["frames"] if f["name"][:5] in ("work_", "main")], s["count"])
+		for s in r["stacks"]][:2] == [("pbt_umask", ["work_calls", "work_left", "main"], 30),
+		("pbt_umask", ["work_calls", "work_right", "main"], 10)]'
 	check out user_stacks '[(s["frames"][0]["name"], s["frames"][0]["module"], s["count"])
 		for s in r["stacks"]][2] == ("pbt_jitted", "[JIT]", 5)'
 	check out user_stacks 'all(s["frames"][1]["module"].endswith("/pbt_umask") for s in r["stacks"][:2])'
@@ -369,22 +298,22 @@ test_stacks() {
 	check out stacks 'all(any(f["name"] == "[lost]" or (f["module"] == "[kernel]" and
 		f["name"].startswith("do_syscall_64")) for f in s["frames"]) for s in r["stacks"])'
 
-	run --folded --map user_stacks -- setarch -R ./pbt_umask >folded
+	run --folded --map user_stacks -- setarch -R $STACKS , pid >folded
 	rm -f "/tmp/perf-$(head -1 folded).map"
-	assert_equal "$(grep -c '^pbt_umask;.*main;left;leaf 30$' folded)" 1
-	assert_equal "$(grep -c '^pbt_umask;.*main;right;leaf 10$' folded)" 1
-	run --map user_stacks -- setarch -R ./pbt_umask >text
+	assert_equal "$(grep -c '^pbt_umask;.*main;.*;work_left;.*;work_calls 30$' folded)" 1
+	assert_equal "$(grep -c '^pbt_umask;.*main;.*;work_right;.*;work_calls 10$' folded)" 1
+	run --map user_stacks -- setarch -R $STACKS , pid >text
 	rm -f "/tmp/perf-$(head -1 text).map"
 	assert_contains text '   100.00%  pbt_umask  45 calls'
-	grep -qE -- '--66\.67%--left$' text || fail "no share of left"
-	grep -qE -- '--22\.22%--right$' text || fail "no share of right"
-	run --callee --top 1 --map user_stacks -- setarch -R ./pbt_umask >text
+	grep -qE -- '--66\.67%--work_left$' text || fail "no share of left"
+	grep -qE -- '--22\.22%--work_right$' text || fail "no share of right"
+	run --callee --top 1 --map user_stacks -- setarch -R $STACKS , pid >text
 	rm -f "/tmp/perf-$(head -1 text).map"
 	grep -qE -- '^ +66\.67%  pbt_umask  30 calls$' text || fail "the top one is not there"
-	grep -A1 -- '---leaf' text | grep -q ' left$' || fail "the tree is not from the leaf on"
+	grep -A4 -- '---work_calls' text | grep -q ' work_left$' || fail "the tree is not from the leaf on"
 	assert_contains text '(2 more)'
 	# the symbols of a root process, by another user
-	run --map user_stacks -- setarch -R ./pbt_umask x >text 2>err
+	run --map user_stacks -- setarch -R $STACKS 4242 , pid >text 2>err
 	grep -q '/tmp/perf-[0-9]*.map: not used: it belongs to user 4242$' err || { cat err; fail "no warning"; }
 	! grep pbt_jitted text || fail "the names are used"
 	rm -f "/tmp/perf-$(head -1 text).map"
@@ -392,50 +321,11 @@ test_stacks() {
 
 # In tables and events stacks are a column, and so are addresses of processes.
 test_stacks_in_tables_and_events() {
+	[ "$(uname -m)" = x86_64 ] || skip "its machine code is of x86-64"
 	make_workload
-	make_stacks_workload
-	cat >cells.bpf.c <<-'END'
-		#include "vmlinux.h"
-		#include <bpf/bpf_helpers.h>
-		#include <bpf/bpf_tracing.h>
-		#include <bpf/perf_bpf_prog.h>
-		struct pbt_key { perf_bpf_pid pid; perf_bpf_ustack stack; };
-		struct pbt_value { __u64 calls; __u64 sum; };
-		struct pbt_event { perf_bpf_pid pid; perf_bpf_ustack stack; perf_bpf_usym ip; };
-		struct {
-			__uint(type, BPF_MAP_TYPE_STACK_TRACE);
-			__uint(max_entries, 16384);
-			__uint(key_size, 4);
-			__uint(value_size, 127 * 8);
-		} traces SEC(".maps");
-		PERF_BPF_TABLE(by_stack, struct pbt_key, struct pbt_value, 64, "calls", "by stack");
-		PERF_BPF_TABLE(plain, struct pbt_key, __u64, 64, "calls", "not declared as stacks");
-		PERF_BPF_EVENTS(events, struct pbt_event, 65536, "calls");
-		SEC("tracepoint/raw_syscalls/sys_enter")
-		int on_call(struct trace_event_raw_sys_enter *ctx)
-		{
-			struct pbt_value zero = {}, *value;
-			struct pbt_key key = {};
-			struct pbt_event e = {};
-			if (ctx->id != 95 || !perf_bpf_wanted())
-				return 0;
-			key.pid = e.pid = bpf_get_current_pid_tgid() >> 32;
-			key.stack = e.stack = bpf_get_stackid(ctx, &traces, BPF_F_USER_STACK);
-			bpf_map_update_elem(&by_stack, &key, &zero, BPF_NOEXIST);
-			value = bpf_map_lookup_elem(&by_stack, &key);
-			if (value) {
-				value->calls++;
-				value->sum += ctx->args[0];
-			}
-			bpf_get_stack(ctx, &e.ip, sizeof(e.ip), BPF_F_USER_STACK);
-			perf_bpf_event_output(&events, &e, sizeof(e));
-			return 0;
-		}
-		char LICENSE[] SEC("license") = "GPL";
-	END
-	"$PERF_BPF" run cells.bpf.c --comm pbt_umask --json -- setarch -R ./pbt_umask >out
+	"$PERF_BPF" run "$OBJECTS/run_cells.bpf.o" --comm pbt_umask --json -- setarch -R $STACKS , pid >out
 	rm -f "/tmp/perf-$(grep -v '{' out).map"
-	check out by_stack '[(w["stack_text"].endswith("main;left;leaf"), w["calls"], w["sum"])
+	check out by_stack '[(w["stack_text"].endswith("work_calls") and ";work_left;" in w["stack_text"], w["calls"], w["sum"])
 		for w in r["rows"]][0] == (True, 30, 30 * 18)'
 	check out by_stack 'sum(w["calls"] for w in r["rows"]) == 45'
 	python3 - <<-'END'
@@ -443,17 +333,17 @@ test_stacks_in_tables_and_events() {
 		events = [e["event"] for e in map(json.loads, (l for l in open("out") if l[0] == "{"))
 		          if e["kind"] == "event"]
 		assert len(events) == 45, events
-		assert sum(e["stack_text"].endswith("main;right;leaf") for e in events) == 10, events
-		assert sum(e["ip_text"].startswith("leaf+0x") for e in events) == 40, events
+		assert sum(";work_right;" in e["stack_text"] for e in events) == 10, events
+		assert sum(e["ip_text"].startswith("work_calls+0x") for e in events) == 40, events
 		assert sum(e["ip_text"].startswith("pbt_jitted+0x") for e in events) == 5, events
 	END
 }
 
 test_stacks_for_pprof() {
 	command -v protoc >/dev/null || skip "needs protoc (protobuf-compiler)"
+	[ "$(uname -m)" = x86_64 ] || skip "its machine code is of x86-64"
 	make_workload
-	make_stacks_workload
-	run --quiet --map user_stacks --pprof profile.gz -- setarch -R ./pbt_umask >out
+	run --quiet --map user_stacks --pprof profile.gz -- setarch -R $STACKS , pid >out
 	rm -f "/tmp/perf-$(head -1 out).map"
 	cat >profile.proto <<-'END'
 		syntax = "proto3";
@@ -476,8 +366,8 @@ test_stacks_for_pprof() {
 		message Function { uint64 id = 1; int64 name = 2; int64 system_name = 3; int64 filename = 4; }
 	END
 	zcat profile.gz | protoc --decode=Profile profile.proto >text
-	python3 - <<-'END'
-		import re
+	python3 - "$SRC" <<-'END'
+		import re, sys
 		def parse(lines):
 		    out = {}
 		    for line in lines:
@@ -502,13 +392,13 @@ test_stacks_for_pprof() {
 		got = {}
 		for sample in p["sample"]:
 		    names = [functions[places[i]["line"][0]["function_id"][0]] for i in sample["location_id"]]
-		    got[tuple(names[:3])] = sample["value"]
+		    got[tuple(n for n in names if n.startswith("work_") or n == "main")] = sample["value"]
 		    label, = sample["label"]
 		    assert (s[label["key"][0]], s[label["str"][0]]) == ("who", "pbt_umask")
-		assert got[("leaf", "left", "main")] == [30], got
-		assert got[("leaf", "right", "main")] == [10], got
+		assert got[("work_calls", "work_left", "main")] == [30], got
+		assert got[("work_calls", "work_right", "main")] == [10], got
 		assert sum(v[0] for v in got.values()) == 45, got
-		leaf = [l for l in p["location"] if functions[l["line"][0]["function_id"][0]] == "leaf"]
+		leaf = [l for l in p["location"] if functions[l["line"][0]["function_id"][0]] == "work_calls"]
 		assert leaf and all(mappings[l["mapping_id"][0]].endswith("/pbt_umask") for l in leaf)
 		mapped = {m["id"][0]: m for m in p["mapping"]}
 		for l in p["location"]:
@@ -516,21 +406,20 @@ test_stacks_for_pprof() {
 		    assert not m or not m.get("limit") or m["start"][0] <= l["address"][0] < m["limit"][0], (l, m)
 		assert all(mapped[l["mapping_id"][0]]["limit"][0] for l in leaf)
 		files = {f["id"][0]: s[f["filename"][0]] for f in p["function"]}
-		source = open("pbt_stack.c").read().split("\n")
+		source = open(f"{sys.argv[1]}/tests/work/workload.c").read().split("\n")
 		lines = {}
 		for l in p["location"]:
 		    line = l["line"][0]
 		    name = functions[line["function_id"][0]]
 		    if "line" in line:
-		        assert files[line["function_id"][0]].endswith("/pbt_stack.c") or name not in (
-		            "leaf", "left", "right", "main"), l
+		        assert files[line["function_id"][0]].endswith("/workload.c") or name not in (
+		            "work_calls", "work_left", "work_right", "main"), l
 		        lines.setdefault(name, set()).add(line["line"][0])
 		# the call, not the line after it
-		for name, text in [("leaf", "syscall"), ("left", "leaf(3)"), ("right", "leaf(1)"), ("main", "")]:
+		for name, text in [("do_call", "work_calls("), ("do_repeat", "run("), ("run", ".fn(w)"), ("main", "run((")]:
 		    assert lines.get(name), (name, lines)
 		    for n in lines[name]:
-		        assert re.search(r"left\(\);|right\(\);|void\)\)jit\)", source[n - 1]) if name == "main" \
-		            else text in source[n - 1], (name, n, source[n - 1])
+		        assert text in source[n - 1], (name, n, source[n - 1])
 		assert {len(m.get("build_id", [])) for m in p["mapping"] if s[m["filename"][0]].endswith("/pbt_umask")} == {1}, p["mapping"]
 		import subprocess
 		notes = subprocess.run(["readelf", "-n", "pbt_umask"], capture_output=True, text=True).stdout
@@ -542,10 +431,10 @@ test_stacks_for_pprof() {
 
 # A full map says how many updates it did not take; nothing is counted twice.
 test_what_did_not_fit_is_told() {
+	[ "$(uname -m)" = x86_64 ] || skip "its machine code is of x86-64"
 	make_workload
-	make_stacks_workload
-	cat >many.sh <<-'END'
-		for i in 1 2 3; do ./pbt_umask >many.out; rm -f /tmp/perf-$(cat many.out).map; done
+	cat >many.sh <<-END
+		for i in 1 2 3; do $STACKS , pid >many.out; rm -f /tmp/perf-\$(cat many.out).map; done
 	END
 	run --json --map by_pid --map user_stacks --map-entries by_pid=1 \
 		--map-entries user_stacks_stacks=1 --map-entries user_stacks_short=1 -- sh many.sh >out
@@ -573,7 +462,7 @@ overflow() {
 	reader=$!
 	soon grep -q 'is attached' err
 	kill -STOP $reader
-	./pbt_umask $CALLS 7 >/dev/null || true
+	./pbt_umask call umask $CALLS 7
 	kill -CONT $reader
 	kill -TERM $reader
 	wait $reader
@@ -598,31 +487,8 @@ test_lost_events_are_counted() {
 
 test_events_of_a_perf_event_array() {
 	make_workload
-	cat >perf.bpf.c <<-'END'
-		#include "vmlinux.h"
-		#include <bpf/bpf_helpers.h>
-		#include <bpf/perf_bpf_prog.h>
-		struct pbt_event { __u64 mask; char comm[12]; };
-		const struct pbt_event *pbt_event_type;
-		struct {
-			__uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
-			__uint(key_size, 4);
-			__uint(value_size, 4);
-		} events SEC(".maps") PERF_BPF_SHOW("events,type=struct pbt_event");
-		SEC("tracepoint/syscalls/sys_enter_umask")
-		int on_umask(struct trace_event_raw_sys_enter *ctx)
-		{
-			struct pbt_event e = {.mask = ctx->args[0]};
-			if (!perf_bpf_wanted())
-				return 0;
-			bpf_get_current_comm(e.comm, sizeof(e.comm));
-			bpf_perf_event_output(ctx, &events, BPF_F_CURRENT_CPU, &e, sizeof(e));
-			return 0;
-		}
-		char LICENSE[] SEC("license") = "GPL";
-	END
 	# on one CPU: each has a ring of its own, and the events have no time
-	"$PERF_BPF" run perf.bpf.c --comm pbt_umask --json -- taskset -c 0 ./pbt_umask 3 1 2 >out || true
+	"$PERF_BPF" run "$OBJECTS/run_perf.bpf.o" --comm pbt_umask --json -- taskset -c 0 $(umasks 3 1 2) >out || true
 	python3 - <<-'END'
 		import json
 		lines = [json.loads(l) for l in open("out") if l.startswith("{")]
@@ -632,20 +498,20 @@ test_events_of_a_perf_event_array() {
 	END
 	# a kernel before 6.0 does not tell of the last losses
 	CALLS=20000
-	overflow "$PERF_BPF" run perf.bpf.c --comm pbt_umask
-	sed 's/type=struct pbt_event/type=struct pbt_evend/' perf.bpf.c >wrong.bpf.c
+	overflow "$PERF_BPF" run "$OBJECTS/run_perf.bpf.o" --comm pbt_umask
+	sed 's/type=struct pbt_event/type=struct pbt_evend/' "$SRC/tests/bpf/run_perf.bpf.c" >wrong.bpf.c
 	expect_status 1 "$PERF_BPF" run wrong.bpf.c -- true
 	assert_contains err "map events: type=struct pbt_evend: the object's BTF does not contain this type"
 	assert_contains err "did you mean 'pbt_event'?"
-	sed 's/,type=struct pbt_event//' perf.bpf.c >bytes.bpf.c
-	"$PERF_BPF" run bytes.bpf.c --comm pbt_umask -- ./pbt_umask 1 3 >out || true
+	sed 's/,type=struct pbt_event//' "$SRC/tests/bpf/run_perf.bpf.c" >bytes.bpf.c
+	"$PERF_BPF" run bytes.bpf.c --comm pbt_umask -- $(umasks 1 3) >out || true
 	grep -qE '^[0-9:.]+  03000000000000007062745f756d61736b000000' out || fail "no bytes"
 }
 
 test_a_glob_takes_the_maps_that_are_shown() {
 	make_workload
-	run --json --map '*' -- ./pbt_umask 2 1 >all || true
-	run --json -- ./pbt_umask 2 1 >plain || true
+	run --json --map '*' -- $(umasks 2 1) >all || true
+	run --json -- $(umasks 2 1) >plain || true
 	maps() { grep -o '^{"schema":"perf-bpf-run/1","map":"[a-z_0-9.]*"' "$1" | sort -u; }
 	maps all >names
 	maps plain | diff - names || fail "--map '*' shows others than no --map"
@@ -656,21 +522,21 @@ test_a_glob_takes_the_maps_that_are_shown() {
 test_top_and_sort() {
 	make_workload
 	cat >many.sh <<-'END'
-		for i in 1 2 3 4 5; do ./pbt_umask $i 1 >/dev/null; done
+		for i in 1 2 3 4 5; do ./pbt_umask call umask $i 1; done
 		exit 0
 	END
 	run --json --map by_pid --top 2 -- sh many.sh >out
 	check out by_pid '[w["calls"] for w in r["rows"]] == [5, 4] and r["left_out"] == 3'
 	run --json --map by_pid --sort pid -- sh many.sh >out
 	check out by_pid '(lambda p: p == sorted(p, reverse=True) and len(p) == 5)([w["pid"] for w in r["rows"]])'
-	expect_status 1 run --map by_pid --sort cals -- ./pbt_umask 1 1
+	expect_status 1 run --map by_pid --sort cals -- $(umasks 1 1)
 	assert_contains err "map by_pid has no column 'cals'"
 	assert_contains err "did you mean 'calls'?"
 }
 
 test_cpus_apart() {
 	make_workload
-	run --json --per-cpu --map by_log2 --map calls -- taskset -c 0 ./pbt_umask 4 3 >out || true
+	run --json --per-cpu --map by_log2 --map calls -- taskset -c 0 $(umasks 4 3) >out || true
 	check out by_log2 '[(h["label"], h["total"]) for h in r["hists"]][0] == ("cpu 0", 4)'
 	check out by_log2 'sum(h["total"] for h in r["hists"]) == 4'
 	check out calls '[(w["cpu"], w["calls"]) for w in r["rows"]] == [(0, 4)]'
@@ -681,9 +547,9 @@ test_intervals_and_differences() {
 	make_workload
 	make_looked
 	cat >slow.sh <<-'END'
-		./pbt_umask 10 1 >/dev/null
+		./pbt_umask call umask 10 1
 		sh looked.sh $2 "\"map\":\"calls\".*\"count\":$3[,}]" $1
-		./pbt_umask 20 1 >/dev/null
+		./pbt_umask call umask 20 1
 		sh looked.sh $4 "\"map\":\"calls\".*\"count\":$5[,}]" $1
 	END
 	: >plain
@@ -713,7 +579,7 @@ test_signals_and_duration_end_it() {
 	pid=$!
 	soon grep -q 'is attached' err
 	"$PERF_BPF" prog list | grep -q "pids perf-bpf($pid)" || fail "the process holds none"
-	./pbt_umask 6 1 >/dev/null || true
+	./pbt_umask call umask 6 1
 	kill -TERM $pid # a background job does not get SIGINT
 	status=0
 	wait $pid || status=$?
@@ -725,14 +591,8 @@ test_signals_and_duration_end_it() {
 # The program returns 0: as a filter it would let nothing through.
 test_who_records_meanwhile_loses_nothing() {
 	make_workload
-	cat >hides.bpf.c <<-'END'
-		#include "vmlinux.h"
-		#include <bpf/bpf_helpers.h>
-		SEC("tracepoint/syscalls/sys_exit_umask") int nothing(void *ctx) { return 0; }
-		char LICENSE[] SEC("license") = "GPL";
-	END
-	"$PERF_BPF" run hides.bpf.c -- \
-		"$PERF_BPF" record -e syscalls:sys_exit_umask -o data -- ./pbt_umask 9 1 2>err || true
+	"$PERF_BPF" run "$OBJECTS/run_hides.bpf.o" -- \
+		"$PERF_BPF" record -e syscalls:sys_exit_umask -o data -- $(umasks 9 1) 2>err || true
 	"$PERF_BPF" script -i data >script
 	assert_equal "$(grep -c 'pbt_umask.*sys_exit_umask' script)" 9
 }
@@ -764,7 +624,7 @@ test_plain_maps_of_an_object_with_config() {
 	END
 	clang -O2 --target=bpf -I"$SRC/include" -I"$BUILD/include" \
 		-I"/usr/include/$(gcc -print-multiarch)" -c plain.bpf.c -o plain.o # no -g: no BTF
-	"$PERF_BPF" run plain.o --json -- ./pbt_umask 5 1 >out || true
+	"$PERF_BPF" run plain.o --json -- $(umasks 5 1) >out || true
 	check out slots 'r["title"] == "by hand" and r["hists"][0]["buckets"] == [{"low": 4, "high": 7, "count": 5}]'
 	check out other 'r["rows"] == [{"key": 4, "value": 1}]'
 	sed 's/log2,unit/lgo2,unit/' plain.bpf.c >wrong.bpf.c
@@ -797,16 +657,10 @@ test_what_is_wrong_is_named() {
 	assert_contains err "unknown user"
 	expect_status 1 run --cgroup no/such/group -- true
 	assert_contains err "unknown cgroup 'no/such/group'"
-	cat >unasked.bpf.c <<-'END'
-		#include "vmlinux.h"
-		#include <bpf/bpf_helpers.h>
-		SEC("raw_tp/sched_process_exec") int nothing(void *ctx) { return 0; }
-		char LICENSE[] SEC("license") = "GPL";
-	END
-	expect_status 1 "$PERF_BPF" run unasked.bpf.c -p 1 -- true
+	expect_status 1 "$PERF_BPF" run "$OBJECTS/run_unasked.bpf.o" -p 1 -- true
 	assert_contains err "none of the programs supports -p"
 	assert_contains err "perf_bpf_wanted()"
-	expect_status 0 "$PERF_BPF" run unasked.bpf.c -- true
+	expect_status 0 "$PERF_BPF" run "$OBJECTS/run_unasked.bpf.o" -- true
 }
 
 # What cannot be is said with its place; what can be shown is shown.
@@ -835,7 +689,7 @@ test_bad_objects() {
 		-I"/usr/include/$(gcc -print-multiarch)" -c plain.bpf.c -o plain.o # no -g: no BTF
 
 	# A map without BTF: its bytes.
-	run_plain() { "$PERF_BPF" run "$1" --json -- ./pbt_umask 1 5 >out 2>err || true; }
+	run_plain() { "$PERF_BPF" run "$1" --json -- $(umasks 1 5) >out 2>err || true; }
 	run_plain plain.o
 	check out seen 'r["rows"] == [{"key": "050000006162630000000000", "value": 1}]'
 	[ ! -s err ] || fail "$(cat err)"
@@ -871,57 +725,23 @@ test_bad_objects() {
 # 64 TiB: no machine has them.
 test_a_map_that_is_too_large() {
 	[ "$(id -u)" = 0 ] || skip "needs root"
-	cat >large.bpf.c <<-'END'
-		#include "vmlinux.h"
-		#include <bpf/bpf_helpers.h>
-		#include <bpf/perf_bpf_prog.h>
-		struct large { char bytes[65536]; };
-		PERF_BPF_TABLE(large, __u64, struct large, 1 << 30, "", "");
-		SEC("raw_tp/sched_process_exec") int look(void *ctx) { return !!&large; }
-		char LICENSE[] SEC("license") = "GPL";
-	END
-	expect_status 1 "$PERF_BPF" run large.bpf.c -- true
-	assert_contains err "large.bpf.c: map 'large' (type hash, key 8, value 65536, 1073741824 entries): cannot create it"
+	expect_status 1 "$PERF_BPF" run "$OBJECTS/run_large.bpf.o" -- true
+	assert_contains err "run_large.bpf.o: map 'large' (type hash, key 8, value 65536, 1073741824 entries): cannot create it"
 	assert_contains err "hint: its entries need at least 65544 GiB, but the machine has"
 }
 
 # Of a group the first whose place is there; an optional program alone may be missing.
 test_optional_programs() {
 	make_workload
-	cat >optional.bpf.c <<-'END'
-		#include "vmlinux.h"
-		#include <bpf/bpf_helpers.h>
-		#include <bpf/perf_bpf_prog.h>
-		PERF_BPF_COUNT(calls, "calls", "umask calls");
-		#define COUNT(name) int name(void *ctx) { if (perf_bpf_wanted()) perf_bpf_count(&calls, 1); return 0; }
-		SEC("?tracepoint/syscalls/sys_enter_nosuch") PERF_BPF_ONE_OF("call") COUNT(no_tracepoint)
-		SEC("?raw_tp/no_such_tracepoint") PERF_BPF_ONE_OF("call") COUNT(no_raw_tp)
-		SEC("?tp_btf/no_such_tracepoint") PERF_BPF_ONE_OF("call") COUNT(no_tp_btf)
-		SEC("?fentry/no_such_function") PERF_BPF_ONE_OF("call") COUNT(no_fentry)
-		SEC("?kprobe/no_such_function") PERF_BPF_ONE_OF("call") COUNT(no_kprobe)
-		SEC("?uprobe/libc.so.6:no_such_function") PERF_BPF_ONE_OF("call") COUNT(no_uprobe)
-		#ifndef NO_PLACE
-		SEC("?tracepoint/syscalls/sys_enter_umask") PERF_BPF_ONE_OF("call") COUNT(on_umask)
-		SEC("?tracepoint/syscalls/sys_exit_umask") PERF_BPF_ONE_OF("call") COUNT(left_out)
-		#endif
-		SEC("?tracepoint/syscalls/sys_enter_nosuch") PERF_BPF_ONE_OF("set=a") COUNT(not_a)
-		SEC("?tracepoint/syscalls/sys_enter_umask") PERF_BPF_ONE_OF("set=b") COUNT(one_b)
-		SEC("?tracepoint/syscalls/sys_exit_umask") PERF_BPF_ONE_OF("set=c") COUNT(not_c)
-		SEC("?tracepoint/syscalls/sys_exit_umask") PERF_BPF_ONE_OF("set=b") COUNT(two_b)
-		SEC("?tracepoint/syscalls/sys_enter_nosuch") PERF_BPF_ONE_OF("set=b") COUNT(not_b)
-		SEC("?tracepoint/syscalls/sys_enter_nosuch") COUNT(optional)
-		SEC("?tracepoint/syscalls/sys_exit_umask") COUNT(is_there)
-		char LICENSE[] SEC("license") = "GPL";
-	END
-	"$PERF_BPF" run optional.bpf.c --comm pbt_umask -v --json -- ./pbt_umask 7 1 >out 2>err || true
+	"$PERF_BPF" run "$OBJECTS/run_optional.bpf.o" --comm pbt_umask -v --json -- $(umasks 7 1) >out 2>err || true
 	check out calls 'r["count"] == 28'
 	assert_contains err "program left_out is skipped: on_umask is available"
 	assert_contains err "program not_c is skipped: one_b is available"
 	for program in no_tracepoint no_raw_tp no_tp_btf no_fentry no_kprobe no_uprobe optional; do
 		assert_contains err "program $program is skipped: "
 	done
-	expect_status 1 "$PERF_BPF" run optional.bpf.c --clang-opt -DNO_PLACE -- true
-	assert_contains err "optional.bpf.c: none of its call programs can be attached on this kernel: "
+	expect_status 1 "$PERF_BPF" run "$SRC/tests/bpf/run_optional.bpf.c" --clang-opt -DNO_PLACE -- true
+	assert_contains err "run_optional.bpf.c: none of its call programs can be attached on this kernel: "
 	assert_contains err "fentry/no_such_function: the kernel has no function no_such_function; "
 }
 

@@ -133,7 +133,7 @@ test_programs_that_are_not_attached() {
 	assert_contains err "program on_two (tp) is loaded but not attached: the section name has no attach target"
 	assert_contains err "program on_packet (xdp) is loaded but not attached: 'run' does not attach this program type"
 	! grep -q 'walk' err || fail "$(cat err)"
-	"$PERF_BPF" record -o t.data -e prog.bpf.c -- ./pbt_maps 2 3 3 2>err || fail "$(cat err)"
+	"$PERF_BPF" record -o t.data -e prog.bpf.c -- ./pbt_maps call umask 1 2 , call umask 2 3 2>err || fail "$(cat err)"
 	for name in on_two on_three on_packet walk; do
 		assert_equal "$(grep -c "program $name (.*) is loaded but not attached: " err)" 1
 	done

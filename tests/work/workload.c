@@ -27,8 +27,8 @@
  *	exec PROGRAM [ARG]...		execve; on failure 127
  *	repeat N COMMAND, forever COMMAND
  *	until FILE COMMAND		run it again and again until FILE exists
- *	jit NAME			write machine code and its name to the map of JITs; run it for
- *umask 18 name NAME			the name of this thread dumpable 0|1
+ *	jit NAME			write machine code and its name to the map of JITs; run it
+ *for umask 18 name NAME			the name of this thread dumpable 0|1
  *prctl(PR_SET_DUMPABLE) wait FIFO			until another process has written a byte to
  *it, or closed it line				until a line comes from standard input kill SIGNAL
  *send it to this process say TEXT, pid, tid		print it counts
@@ -568,10 +568,13 @@ static void do_jit(struct words w)
 	FILE *f = fopen(path, "w");
 	if (!f)
 		stop(path);
-	fprintf(f, "%lx %zx %s\n", (unsigned long)at, sizeof(code), rest(w, 1).at[0]);
+	fprintf(f, "%lx %zx %s\n", (unsigned long)at, sizeof(code), rest(w, 2).at[0]);
+	if (w.n > 3 && fchown(fileno(f), (uid_t)number(w.at[3]), (gid_t)number(w.at[3])))
+		stop("chown");
 	fclose(f);
 #ifdef __x86_64__
-	((void (*)(void))at)();
+	for (long i = number(w.at[1]); i > 0; i--)
+		((void (*)(void))at)();
 #endif
 }
 
@@ -723,7 +726,7 @@ static const struct command {
 	{"counts", do_counts, 0},   {"deep", do_deep, 2},	  {"dumpable", do_dumpable, 1},
 	{"exec", do_exec, 1},	    {"exit", do_exit, 1},	  {"faults", do_faults, 1},
 	{"forever", do_forever, 1}, {"forks", do_forks, 2},	  {"in", do_in, 2},
-	{"jit", do_jit, 1},	    {"kill", do_kill, 1},	  {"line", do_line, 0},
+	{"jit", do_jit, 2},	    {"kill", do_kill, 1},	  {"line", do_line, 0},
 	{"locks", do_locks, 1},	    {"mallocs", do_mallocs, 2},	  {"name", do_name, 1},
 	{"opens", do_opens, 2},	    {"pid", do_pid, 0},		  {"repeat", do_repeat, 2},
 	{"say", do_say, 1},	    {"sends", do_sends, 2},	  {"sleeps", do_sleeps, 2},
