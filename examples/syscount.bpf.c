@@ -49,8 +49,11 @@ int syscount_exit(struct trace_event_raw_sys_exit *ctx)
 {
 	struct syscount_failure failure = {.error = ctx->ret};
 
-	/* the last 4095 numbers are errors: include/linux/err.h */
-	if (ctx->ret >= 0 || ctx->ret < -4095 || !perf_bpf_wanted())
+	/*
+	 * The last 4095 numbers are errors: include/linux/err.h. A call without a number is the
+	 * return from a signal's handler, which brings back the register that has the result.
+	 */
+	if (ctx->id < 0 || ctx->ret >= 0 || ctx->ret < -4095 || !perf_bpf_wanted())
 		return 0;
 	failure.syscall = perf_bpf_syscall_nr(ctx->id);
 	perf_bpf_table_add(&failures, &failure, 1);

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "lib/base/kernel_errno.h"
 #include "lib/base/arena.h"
 #include "lib/base/clock.h"
 #include "lib/base/hash.h"
@@ -483,7 +484,7 @@ bool run_name_add(struct run_names *names, const struct btf *btf, const struct r
 	case ROLE_ERRNO: {
 		/* as errno(3) has them, or negative as the kernel returns them */
 		uint64_t error = (int64_t)v < 0 ? -v : v;
-		const char *name = error && error <= 4095 ? strerrorname_np(error) : NULL;
+		const char *name = error && error <= 4095 ? kernel_errno_name((int)error) : NULL;
 
 		if (!name)
 			return false;

@@ -167,6 +167,8 @@ struct arg_kind {
 	uint32_t btf_type, btf_size; /* of SHOW_BTF: the type, and its bytes */
 };
 
+enum { FD_SET_BYTES = 2048 }; /* of a set of select(2), at most */
+
 /* By which layout the structs of a call lie in memory. */
 enum call_layout {
 	LAYOUT_64,

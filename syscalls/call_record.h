@@ -18,6 +18,8 @@ enum {
 	TRACE_ARGS = 6,
 	/* System call numbers of an ABI: x86-64 ends at 472 in 7.2, x32's own are 512 to 547. */
 	TRACE_NRS = 1024,
+	/* The index of all numbers beyond the table. */
+	TRACE_NR_OTHER = TRACE_NRS - 1,
 	/* Copies for one call: select(2) has three sets and a time, at the entry and the exit. */
 	TRACE_COPIES = 8,
 	/* Data of all pieces of a record; more is cut, and the piece says so. */
@@ -41,11 +43,13 @@ enum trace_record_flags {
 	TRACE_RESTARTED = 1 << 2, /* restart_syscall, or a call that the kernel began again */
 	TRACE_NO_PIECES = 1 << 3, /* those of the entry are lost */
 	TRACE_STACK = 1 << 4,	  /* its call chain was put out as a perf event (trace/source.h) */
+	/* the kernel has no entry of it, since a seccomp filter decided; enter_ns is exit_ns */
+	TRACE_FILTERED = 1 << 5,
 };
 
 struct trace_record {
-	__u32 size; /* of the record, a multiple of 8 */
-	__u16 nr;
+	__u32 size;		 /* of the record, a multiple of 8 */
+	__u16 nr;		 /* the lower half: see trace_record_nr() */
 	__u8 abi;		 /* enum trace_abi */
 	__u8 flags;		 /* enum trace_record_flags */
 	__u64 enter_ns, exit_ns; /* CLOCK_MONOTONIC; 0: not seen */
@@ -55,9 +59,20 @@ struct trace_record {
 	__u32 cpu;
 	__u8 n_args;
 	__u8 n_pieces;
-	__u16 reserved;
+	__u16 nr_high;
 	__u64 args[]; /* n_args of them, then the pieces */
 };
+
+static inline __u32 trace_record_nr(const struct trace_record *rec)
+{
+	return (__u32)rec->nr_high << 16 | rec->nr;
+}
+
+/* Where tables of calls have it. */
+static inline __u32 trace_nr_index(__u32 abi, __u64 nr)
+{
+	return abi * TRACE_NRS + (nr < TRACE_NRS ? (__u32)nr : TRACE_NR_OTHER);
+}
 
 /*
  * Memory of the process that was copied. Pieces are in the order in which they were read. A piece
@@ -97,6 +112,8 @@ enum trace_part {
 	 * first ones are missing.
 	 */
 	TRACE_PART_FD,
+	/* The strings of the new program, each with its NUL, from its own memory: execve(2). */
+	TRACE_PART_AREA,
 };
 
 enum trace_fd_of {
@@ -143,6 +160,7 @@ enum trace_copy_flags {
 	TRACE_COPY_LIMITED = 1 << 2,  /* content: up to --string-size bytes */
 	TRACE_COPY_BY_RET = 1 << 3,   /* buffers of an iovec or msghdr: no more than the result */
 	TRACE_COPY_COUNT_32 = 1 << 4, /* the argument with the count is an int: its lower half */
+	TRACE_COPY_BITS = 1 << 5,     /* COUNT of bits, in words of 64; at most `size` bytes */
 };
 
 struct trace_copy {

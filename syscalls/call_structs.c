@@ -405,14 +405,16 @@ static void show_sigevent(struct call_decoder *d, const uint8_t *p)
 static void show_fd_set(struct call_decoder *d, const uint8_t *p, size_t len)
 {
 	const size_t limit = len * 8;
-	size_t n = (int32_t)d->args[0] < 0 ? 0 : (size_t)(uint32_t)d->args[0];
+	const size_t all = (int32_t)d->args[0] < 0 ? 0 : (size_t)(uint32_t)d->args[0];
+	const size_t n = all < limit ? all : limit;
 
-	n = n < limit ? n : limit;
 	if (d->sink.w) {
 		sink_array(&d->sink);
 		for (size_t fd = 0; fd < n; fd++)
 			if (p[fd / 8] >> fd % 8 & 1)
 				sink_u64(&d->sink, fd);
+		if (n < all)
+			sink_more(&d->sink);
 		sink_end_array(&d->sink);
 		return;
 	}
@@ -424,6 +426,8 @@ static void show_fd_set(struct call_decoder *d, const uint8_t *p, size_t len)
 				strbuf_addch(d->sink.out, ' ');
 			show_fd(d, (int)fd);
 		}
+	if (n < all)
+		strbuf_adds(d->sink.out, d->sink.out->len > start + 1 ? " ..." : "...");
 	strbuf_addch(d->sink.out, ']');
 }
 
@@ -642,8 +646,10 @@ void show_pointer(struct call_decoder *d, int arg, const struct arg_kind *kind)
 		size *= kind->count;
 	if (is_sigset)
 		size = sigset_size(d);
-	if (kind->value == SHOW_FD_SET) /* whole words */
-		size = ((uint32_t)d->args[0] < 1024 ? (uint32_t)d->args[0] + 63 : 1024) / 64 * 8;
+	if (kind->value == SHOW_FD_SET) /* all that was copied of it, if that could be read */
+		size = !(uint32_t)d->args[0]			   ? 0
+		       : piece && piece->flags & TRACE_PIECE_FAULT ? UINT32_MAX
+								   : 8;
 	if (!addr) {
 		sink_addr(&d->sink, 0);
 	} else if (is_array && !decode_count(d, kind) &&

@@ -100,7 +100,7 @@ uint32_t arg_kind_size(const struct arg_kind *kind, enum call_layout layout)
 	case SHOW_SIGEVENT:
 		return 64;
 	case SHOW_FD_SET:
-		return 128;
+		return FD_SET_BYTES;
 	case SHOW_BTF:
 		return kind->btf_size;
 	default:
@@ -226,8 +226,14 @@ static void add_copy(struct trace_call *copies, int arg, const struct arg_kind *
 		copy.size *= kind->count;
 		break;
 	case COUNT_ARG:
-		if (kind->value == SHOW_FD_SET || kind->value == SHOW_CPU_SET_HEX ||
-		    kind->value == SHOW_MINCORE) {
+		if (kind->value == SHOW_FD_SET) {
+			copy.kind = TRACE_COPY_COUNT;
+			copy.flags |= TRACE_COPY_BITS | TRACE_COPY_COUNT_32;
+			copy.count_arg = kind->count;
+			copy.size = FD_SET_BYTES;
+			break;
+		}
+		if (kind->value == SHOW_CPU_SET_HEX || kind->value == SHOW_MINCORE) {
 			copy.kind = TRACE_COPY_BYTES; /* their counts are in bits */
 			break;
 		}

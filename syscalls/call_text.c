@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "lib/base/cursor.h"
+#include "lib/base/kernel_errno.h"
 #include "syscalls/call_decode.h"
 
 enum { MAX_ERRNO = 4095 };
@@ -31,7 +32,7 @@ struct error *decode_begin(struct call_decoder *d, const struct call_table *tabl
 	if (rec->n_args > TRACE_ARGS || rec->size < head)
 		return error_new(EBADMSG, "a record of a system call has %u arguments in %u bytes",
 				 rec->n_args, rec->size);
-	d->call = call_by_nr(table, (enum trace_abi)rec->abi, rec->nr);
+	d->call = call_by_nr(table, (enum trace_abi)rec->abi, trace_record_nr(rec));
 	d->layout = d->call			   ? (enum call_layout)d->call->layout
 		    : rec->abi == TRACE_ABI_NATIVE ? LAYOUT_64
 						   : LAYOUT_32;
@@ -306,9 +307,9 @@ struct error *call_text_add_args(struct strbuf *out, const struct call_table *ta
 	if (d.call)
 		strbuf_adds(out, d.call->name);
 	else if (opts->style == CALL_STYLE_STRACE)
-		strbuf_addf(out, "syscall_%#x", rec->nr);
+		strbuf_addf(out, "syscall_%#x", trace_record_nr(rec));
 	else
-		strbuf_addf(out, "syscall_%u", rec->nr);
+		strbuf_addf(out, "syscall_%u", trace_record_nr(rec));
 	strbuf_addch(out, '(');
 	if (rec->flags & TRACE_NO_ENTRY)
 		strbuf_adds(out, "...");
@@ -551,7 +552,7 @@ struct error *call_json_add(struct json_writer *w, const struct call_table *tabl
 	if (d.call)
 		jw_text(w, "syscall", d.call->name);
 	else
-		jw_textf(w, "syscall", "syscall_%u", rec->nr);
+		jw_textf(w, "syscall", "syscall_%u", trace_record_nr(rec));
 	if (!(rec->flags & TRACE_NO_ENTRY)) {
 		jw_object(w, "args");
 		for (int i = 0; i < d.n_args; i++) {
@@ -568,7 +569,7 @@ struct error *call_json_add(struct json_writer *w, const struct call_table *tabl
 	if (d.ended) {
 		jw_i64(w, "ret", rec->ret);
 		if (d.failed)
-			jw_text_if(w, "error", flag_set_name(SET_error, (uint64_t)-rec->ret));
+			jw_text_if(w, "error", kernel_errno_name((int)-rec->ret));
 	}
 	return finish(w->out);
 }

@@ -78,9 +78,76 @@ void show_string_arg(struct call_decoder *d, int arg, const struct arg_kind *kin
 		show_bytes(d, piece, n);
 }
 
+/* String number i of the new program's arguments, with its NUL; NULL: it is not there. */
+static const char *area_string(const struct trace_piece *area, size_t i, size_t *len)
+{
+	size_t at = 0;
+
+	for (;; i--) {
+		const char *text = (const char *)area->data + at;
+
+		*len = strnlen(text, area->len - at);
+		if (at + *len >= area->len)
+			return NULL;
+		if (!i)
+			return text;
+		at += *len + 1;
+	}
+}
+
+/*
+ * The arguments of the program that execve(2) has begun; NULL: they are not those of the call. A
+ * script's interpreter has others: its own name, perhaps an option, and then the script's.
+ */
+static const struct trace_piece *exec_area(const struct call_decoder *d, int arg)
+{
+	const unsigned at = decode_part(d, 0, arg, false, TRACE_PART_AREA, -1);
+	const struct trace_piece *name = arg ? decode_piece(d, arg - 1, false) : NULL;
+
+	if (at == d->n_pieces || !name)
+		return NULL;
+	for (size_t i = 1; i <= 2; i++) {
+		size_t len;
+		const char *text = area_string(d->pieces[at], i, &len);
+
+		if (text && len == name->len && !memcmp(text, name->data, len))
+			return NULL;
+	}
+	return d->pieces[at];
+}
+
+static void show_area(struct call_decoder *d, const struct trace_piece *area)
+{
+	struct value_sink *s = &d->sink;
+	const char *text;
+	size_t len;
+
+	sink_array(s);
+	for (size_t i = 0; (text = area_string(area, i, &len)); i++) {
+		const size_t most = d->opts->max_items ? d->opts->max_items : DECODE_ITEMS;
+
+		if (i == decode_max_items(d)) {
+			sink_more(s);
+			sink_end_array(s);
+			return;
+		}
+		sink_item(s);
+		sink_string(s, text, len < most ? len : most, len > most);
+	}
+	if (area->flags & TRACE_PIECE_CUT)
+		sink_more(s);
+	sink_end_array(s);
+}
+
 void show_strings(struct call_decoder *d, int arg, bool is_envp)
 {
 	struct value_sink *s = &d->sink;
+	const struct trace_piece *area = is_envp ? NULL : exec_area(d, arg);
+
+	if (area) {
+		show_area(d, area);
+		return;
+	}
 	const struct trace_piece *head = decode_piece(d, arg, false);
 	const uint64_t n = head ? head->full : 0;
 

@@ -417,7 +417,8 @@ static struct error *put_together(const struct augmenter *a, const struct trace_
 	whole->size = (uint32_t)head;
 	whole->n_pieces = 0;
 	struct augmented_record put = {whole, room};
-	const unsigned have = put_noted(&put, &a->calls[rec->nr], note);
+	const unsigned have =
+		put_noted(&put, &a->calls[trace_nr_index(0, trace_record_nr(rec))], note);
 	if (!have)
 		return NULL;
 	struct record_pieces pieces = record_pieces_of(rec);

@@ -58,7 +58,7 @@ void call_lines_free(struct call_lines *lines)
 
 static const struct call *call_of(const struct call_lines *lines, const struct trace_record *rec)
 {
-	return call_by_nr(lines->opts.table, rec->abi, rec->nr);
+	return call_by_nr(lines->opts.table, rec->abi, trace_record_nr(rec));
 }
 
 /* Whether the call never returns: exit, exit_group. */
@@ -77,7 +77,7 @@ static void add_name(const struct call_lines *lines, const struct trace_record *
 	if (call)
 		strbuf_adds(out, call->name);
 	else
-		strbuf_addf(out, "syscall_%u", rec->nr);
+		strbuf_addf(out, "syscall_%u", trace_record_nr(rec));
 }
 
 static void fill_to(struct strbuf *out, size_t start, size_t column)

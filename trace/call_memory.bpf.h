@@ -13,6 +13,8 @@ enum {
 	STRAIGHT_STRING_MAX = 128, /* of a string, with its NUL */
 	/* In a set of copies, behind their bits: the files of descriptors. */
 	COPY_FDS = 1 << TRACE_COPIES,
+	/* … and the arguments of execve(2), once it has succeeded. */
+	COPY_EXEC = 1 << (TRACE_COPIES + 1),
 };
 
 static __always_inline struct trace_scratch *scratch_get(__u32 *where, __u32 exit)
@@ -30,6 +32,8 @@ static __always_inline void copy_all(struct trace_scratch *s, __u32 where, __u32
 		if (trace_copy_one(where, i, exit))
 			s->faulted |= 1 << i;
 	}
+	if (exit && set & COPY_EXEC)
+		trace_copy_exec(where);
 	if (config.fds && set & COPY_FDS)
 		trace_copy_fds(where, exit);
 }
@@ -200,7 +204,7 @@ static __always_inline void keep_copies(struct trace_state *state, __u32 copies)
 	s->index = state->index;
 	s->len = from;
 	s->data = 0;
-	s->faulted = 0;
+	s->faulted = s->strings_faulted = 0;
 	s->compat = state->rec.abi == TRACE_ABI_32;
 	s->ret = 0;
 	for (int i = 0; i < TRACE_ARGS; i++)
@@ -208,6 +212,7 @@ static __always_inline void keep_copies(struct trace_state *state, __u32 copies)
 	s->rec.n_pieces = 0;
 	copy_all(s, where, copies, 0);
 	state->faulted = s->faulted;
+	state->strings_faulted = s->strings_faulted;
 	n = s->len - from;
 	if (n <= TRACE_INLINE) {
 		barrier_var(n);

@@ -445,7 +445,7 @@ struct error *call_recording_add(struct call_recording *r, const struct trace_re
 				 const struct call_stack *stack)
 {
 	const uint64_t time = rec->enter_ns ? rec->enter_ns : rec->exit_ns;
-	struct payload_head head = {.pid = (int32_t)rec->tid, .nr = rec->nr};
+	struct payload_head head = {.pid = (int32_t)rec->tid, .nr = trace_record_nr(rec)};
 
 	TRY(add_comm(r, rec, time));
 	if (r->stacks.sample_type)

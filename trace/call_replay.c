@@ -30,7 +30,7 @@ struct replay {
 
 static bool is_wanted(const struct replay *r, unsigned abi, uint64_t nr)
 {
-	return nr < TRACE_NRS && r->opts->calls[abi * TRACE_NRS + nr].traced;
+	return nr <= UINT32_MAX && r->opts->calls[trace_nr_index(abi, nr)].traced;
 }
 
 /* What is kept of a call behind the fields of a sample. */
@@ -64,7 +64,7 @@ static struct error *kept_of(const struct sample *sample, size_t fields, struct 
 /* The tracepoint has six registers, whatever the call takes. */
 static uint8_t args_of(const struct replay *r, enum trace_abi abi, uint64_t nr)
 {
-	const struct trace_call *call = &r->opts->calls[abi * TRACE_NRS + nr];
+	const struct trace_call *call = &r->opts->calls[trace_nr_index(abi, nr)];
 
 	return call_name(abi, (uint32_t)nr) ? call->n_args : TRACE_ARGS;
 }
@@ -81,6 +81,7 @@ static struct trace_record *new_call(const struct replay *r, const struct sample
 	*call = (struct trace_record){
 		.size = (uint32_t)(sizeof(*call) + n_args * sizeof(*call->args)),
 		.nr = (uint16_t)nr,
+		.nr_high = (uint16_t)(nr >> 16),
 		.abi = (uint8_t)abi,
 		.pid = (uint32_t)sample->pid,
 		.tid = (uint32_t)sample->tid,
@@ -161,7 +162,8 @@ static struct error *on_exit_sample(struct replay *r, const struct sample *sampl
 	struct kept_bytes kept;
 
 	TRY(kept_of(sample, size, &kept));
-	if (sample->raw_size < size || (call && (call->nr != nr || call->abi != kept.call.abi)))
+	if (sample->raw_size < size ||
+	    (call && (trace_record_nr(call) != nr || call->abi != kept.call.abi)))
 		return NULL;
 	if (!call) {
 		if (!is_wanted(r, kept.call.abi, nr))

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/kernel_errno.h"
 #include "lib/base/sum.h"
 #include "lib/base/vec.h"
 #include "lib/sys/cgroup_paths.h"
@@ -140,6 +141,10 @@ static const char *row_name(const struct call_sums *sums, enum trace_abi abi, ui
 	const struct call *call = call_by_nr(sums->table, abi, nr);
 	const char *suffix = abi == TRACE_ABI_32 ? " (32)" : abi == TRACE_ABI_X32 ? " (x32)" : "";
 
+	if (nr == TRACE_NR_OTHER) {
+		snprintf(buf, 64, "unknown%s", suffix);
+		return buf;
+	}
 	if (call && !*suffix)
 		return call->name;
 	if (call)
@@ -170,7 +175,7 @@ static void add_errnos(const struct call_sums *sums, const struct trace_sum *row
 	for (size_t i = count_before(sums->errnos.n, k, compare_errnos(&errnos[k], &first) < 0);
 	     i < sums->errnos.n; i++) {
 		const struct errno_count *e = &errnos[i];
-		const char *name = strerrorname_np(e->err);
+		const char *name = kernel_errno_name(e->err);
 
 		if (e->id != first.id || e->nr != first.nr || e->abi != first.abi)
 			break;
@@ -471,7 +476,7 @@ static struct error *add_errors(struct call_sums *sums, struct results *results)
 			continue;
 		TRY(add_key(sums, results, row, &cells));
 		*next_cell(&cells) = (struct result_cell){
-			.kind = CELL_INT, .i = e->err, .text = strerrorname_np(e->err)};
+			.kind = CELL_INT, .i = e->err, .text = kernel_errno_name(e->err)};
 		*next_cell(&cells) = cell_of_number(e->n);
 		n++;
 	}

@@ -14,10 +14,9 @@ struct error *trace_record_check(const void *data, size_t size)
 	if (rec->size != size || size % 8)
 		return error_new(EBADMSG, "a system call record of %zu bytes says that it has %u",
 				 size, rec->size);
-	if (rec->nr >= TRACE_NRS || rec->abi >= TRACE_ABIS || rec->n_args > TRACE_ARGS)
-		return error_new(EBADMSG,
-				 "a system call record has ABI %u, number %u and %u arguments",
-				 rec->abi, rec->nr, rec->n_args);
+	if (rec->abi >= TRACE_ABIS || rec->n_args > TRACE_ARGS)
+		return error_new(EBADMSG, "a system call record has ABI %u and %u arguments",
+				 rec->abi, rec->n_args);
 	if (!cursor_skip(&c, (size_t)rec->n_args * 8))
 		return error_new(EBADMSG, "a system call record ends within its arguments");
 	for (unsigned i = 0; i < rec->n_pieces; i++) {
@@ -27,7 +26,7 @@ struct error *trace_record_check(const void *data, size_t size)
 			return error_new(EBADMSG, "a system call record ends within piece %u of %u",
 					 i, rec->n_pieces);
 		if (piece->arg >= TRACE_ARGS || piece->copy >= TRACE_COPIES ||
-		    piece->part > TRACE_PART_FD)
+		    piece->part > TRACE_PART_AREA)
 			return error_new(EBADMSG,
 					 "piece %u of a system call record belongs to nothing: "
 					 "argument %u, copy %u, part %u",

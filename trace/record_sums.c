@@ -49,7 +49,7 @@ void record_sums_free(struct record_sums *sums)
 
 static uint64_t call_key(uint32_t tid, enum trace_abi abi, uint32_t nr)
 {
-	return (uint64_t)tid << CALL_BITS | (abi * TRACE_NRS + nr);
+	return (uint64_t)tid << CALL_BITS | trace_nr_index(abi, nr);
 }
 
 static struct error *too_many(void)
@@ -64,7 +64,7 @@ static struct error *sum_of(struct record_sums *sums, const struct trace_record 
 			    struct trace_sum **out)
 {
 	const uint32_t tid = sums->by_thread ? rec->tid : 0;
-	const uint64_t key = call_key(tid, rec->abi, rec->nr);
+	const uint64_t key = call_key(tid, rec->abi, trace_record_nr(rec));
 	struct trace_sum *sum = u64map_get(&sums->sums, key);
 
 	if (!sum) {
@@ -77,7 +77,7 @@ static struct error *sum_of(struct record_sums *sums, const struct trace_record 
 		}
 		sum->tid = tid;
 		sum->abi = rec->abi;
-		sum->nr = rec->nr;
+		sum->nr = trace_nr_index(0, trace_record_nr(rec));
 	}
 	if (sums->by_thread) {
 		sum->pid = rec->pid;

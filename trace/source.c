@@ -504,6 +504,7 @@ struct error *trace_source_start(struct trace_source *source)
 		if (!source->links[role])
 			return error_errno(errno, "cannot attach the program %s", name);
 	}
+	source->live->started = 1;
 	return NULL;
 }
 

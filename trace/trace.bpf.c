@@ -48,7 +48,13 @@ struct thread_info {
 	__u32 status;
 };
 
-struct mm_struct;
+struct mm_struct {
+	unsigned long arg_start, arg_end, env_end;
+};
+
+struct seccomp {
+	int mode;
+};
 
 struct kernel_sigset {
 	unsigned long sig[1];
@@ -78,6 +84,8 @@ struct task_struct {
 	struct files_struct *files;
 	struct signal_struct *signal;
 	struct sigpending pending;
+	struct seccomp seccomp;
+	int exit_code;
 };
 
 /* Samples of tracepoints. */
@@ -437,6 +445,7 @@ static __always_inline void begin(struct trace_state *state, const struct trace_
 		n_args = TRACE_ARGS;
 	state->index = index;
 	state->rec.nr = nr;
+	state->rec.nr_high = nr >> 16;
 	state->rec.abi = abi;
 	state->rec.flags = 0;
 	state->rec.exit_ns = 0;
@@ -445,9 +454,8 @@ static __always_inline void begin(struct trace_state *state, const struct trace_
 	state->rec.tid = ids;
 	state->rec.n_args = n_args;
 	state->rec.n_pieces = 0;
-	state->rec.reserved = 0;
 	state->len = sizeof(state->rec) + n_args * 8;
-	state->faulted = 0;
+	state->faulted = state->strings_faulted = 0;
 	if (config.where) {
 		state->mm = 0;
 		state->where_known = state->where_matched = 0;
@@ -463,9 +471,7 @@ static __always_inline int enter(const struct pt_regs *regs, long id)
 	__u32 abi, index, copies;
 
 	abi = current_abi(&id);
-	if ((__u64)id >= TRACE_NRS)
-		return 0;
-	index = abi * TRACE_NRS + (__u32)id;
+	index = trace_nr_index(abi, (__u32)id);
 	call = bpf_map_lookup_elem(&calls, &index);
 	if (!call || !call->traced)
 		return 0;
@@ -482,9 +488,12 @@ static __always_inline int enter(const struct pt_regs *regs, long id)
 		}
 	} else {
 		state->late = 0;
-		if (!wanted_now())
+		state->settled = 1;
+		state->skipped = !wanted_now();
+		if (state->skipped)
 			return 0;
 	}
+	state->settled = 1;
 	if (state->in_call || state->store) {
 		/* its exit was not seen */
 		__u32 before = state->index;
@@ -508,7 +517,7 @@ static __always_inline int enter(const struct pt_regs *regs, long id)
 	copies = copies_of(state, call, 0);
 	if (copies && !copy_straight(state, call, copies, 0)) {
 		keep_copies(state, copies);
-		if (state->faulted)
+		if (state->faulted || state->strings_faulted)
 			state->mm = current_mm();
 	}
 	state->rec.enter_ns = bpf_ktime_get_ns();
@@ -536,10 +545,59 @@ static __always_inline long ret_of(__u32 abi, long ret)
 	return ret < -4095 ? (__u32)ret : ret;
 }
 
+/* Whether a seccomp filter decides about the calls of the thread. */
+static __always_inline int has_filter(void)
+{
+	struct task_struct *task = (void *)bpf_get_current_task();
+
+	/* SECCOMP_MODE_FILTER, and the mode of a thread that it kills */
+	return BPF_CORE_READ(task, seccomp.mode) >= 2;
+}
+
 /*
- * An exit without an entry: of the call that a thread was in when tracing began. Other exits are of
- * calls that began before the program at the entries was attached, or after it was detached: they
- * are not sent.
+ * The thread leaves a call that is not traced. It was not in one that is, and from now on an exit
+ * without an entry is of a call that was denied. Only threads with a filter need to know.
+ */
+static __always_inline void settle(struct trace_state *state)
+{
+	if (!state && has_filter() && wanted() && wanted_now())
+		state = state_add();
+	if (state)
+		state->settled = 1;
+}
+
+/*
+ * A call that a seccomp filter denied: the kernel runs the program at its exit alone. What the
+ * registers and the memory had at the entry is still there.
+ */
+static __always_inline int filtered(void *ctx, struct trace_state *state,
+				    const struct trace_call *call, long ret)
+{
+	const __u32 failed = ret < 0 && ret >= -4095;
+	__u32 copies;
+
+	state->late = 0;
+	state->rec.flags = TRACE_FILTERED;
+	state->rec.ret = ret;
+	state->rec.enter_ns = state->rec.exit_ns = bpf_ktime_get_ns();
+	if (config.where && call->where && (!where_enter(state, call) || !where_leave(state, call)))
+		return 0;
+	if (config.summary)
+		sum_add(state, call, 0, failed ? -ret : 0);
+	if (!config.events || config.min_ns || (config.failed_only && !failed))
+		return 0;
+	copies = copies_of(state, call, 0);
+	if (copies && !copy_straight(state, call, copies, 0))
+		keep_copies(state, copies);
+	put_stack(ctx, state);
+	send_state(state, 0);
+	return 0;
+}
+
+/*
+ * An exit without an entry: of a call that was denied, or of the call that a thread was in when
+ * tracing began. Other exits are of calls that began before the program at the entries was
+ * attached, or after it was detached: they are not sent.
  */
 static __always_inline int late(void *ctx, struct trace_state *state, const struct pt_regs *regs,
 				long ret)
@@ -548,21 +606,30 @@ static __always_inline int late(void *ctx, struct trace_state *state, const stru
 	long nr = nr_at_exit(regs);
 	__u32 abi = current_abi(&nr), index;
 
-	if ((__u64)nr >= TRACE_NRS)
+	if (nr < 0)
 		return 0;
-	index = abi * TRACE_NRS + (__u32)nr;
+	index = trace_nr_index(abi, (__u32)nr);
 	call = bpf_map_lookup_elem(&calls, &index);
-	if (!call || !call->traced || call->no_exit)
+	if (!call || !call->traced) {
+		if (live.started)
+			settle(state);
 		return 0;
+	}
 	ret = ret_of(abi, ret);
 	/* a new thread returns from the call of its parent */
 	if (!ret && is_fork(abi, (__u32)nr))
 		return 0;
-	if (state && (state->late || live.ending))
+	if (state && live.ending)
 		return 0;
 	if (!state && !wanted())
 		return 0;
 	if (!wanted_now())
+		return 0;
+	if (state && state->settled && !state->skipped && has_filter()) {
+		begin(state, call, regs, index, abi, (__u32)nr);
+		return filtered(ctx, state, call, ret);
+	}
+	if (call->no_exit || (state && state->late))
 		return 0;
 	if (!state)
 		state = state_add();
@@ -571,6 +638,7 @@ static __always_inline int late(void *ctx, struct trace_state *state, const stru
 		return 0;
 	}
 	state->late = 1;
+	state->settled = live.started;
 	begin(state, call, regs, index, abi, (__u32)nr);
 	state->rec.flags = TRACE_NO_ENTRY;
 	state->rec.enter_ns = 0;
@@ -640,8 +708,10 @@ static __always_inline int leave(void *ctx, const struct pt_regs *regs, long ret
 	copies = copies_of(state, call, 1);
 	fds = copies & COPY_FDS;
 	copies &= ~COPY_FDS;
-	if (state->faulted && state->mm == current_mm())
+	if ((state->faulted || state->strings_faulted) && state->mm == current_mm())
 		copies |= state->faulted;
+	else if ((state->faulted || state->strings_faulted) && !ret)
+		fds |= COPY_EXEC;
 	if (copies && copy_straight(state, call, copies, 1))
 		copies = 0;
 	copies |= fds;
@@ -696,9 +766,14 @@ static __always_inline void add_stateless(__u64 task)
 SEC("tp_btf/sched_process_fork")
 int trace_fork(__u64 *ctx)
 {
+	struct trace_state *state;
+
 	if (!state_find() && !wanted())
 		return 0;
-	if (!bpf_task_storage_get(&states, (void *)ctx[1], 0, BPF_LOCAL_STORAGE_GET_F_CREATE))
+	state = bpf_task_storage_get(&states, (void *)ctx[1], 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (state)
+		state->settled = live.started;
+	else
 		add_stateless(ctx[1]);
 	return 0;
 }
@@ -707,9 +782,15 @@ static __always_inline void add_by_task(__u64 task)
 {
 	__u32 zero = 0;
 	void *empty = bpf_map_lookup_elem(&empty_state, &zero);
+	struct trace_state *state;
 
-	if (!empty || bpf_map_update_elem(&states_by_task, &task, empty, BPF_ANY))
+	if (!empty || bpf_map_update_elem(&states_by_task, &task, empty, BPF_ANY)) {
 		add_stateless(task);
+		return;
+	}
+	state = bpf_map_lookup_elem(&states_by_task, &task);
+	if (state)
+		state->settled = live.started;
 }
 
 SEC("raw_tp/sched_process_fork")
@@ -728,16 +809,23 @@ SEC("tracepoint/sched/sched_process_fork")
 int trace_fork_event(struct trace_event_raw_sched_process_fork *ctx)
 {
 	struct task_struct *child;
+	struct trace_state *state;
 
 	if (!state_find() && !wanted())
 		return KEEP_EVENT;
 	child = bpf_task_from_pid(ctx->child_pid);
 	if (!child)
 		return KEEP_EVENT;
-	if (!config.task_storage)
+	if (!config.task_storage) {
 		add_by_task((__u64)child);
-	else if (!bpf_task_storage_get(&states, (void *)child, 0, BPF_LOCAL_STORAGE_GET_F_CREATE))
-		add_stateless((__u64)child);
+	} else {
+		state = bpf_task_storage_get(&states, (void *)child, 0,
+					     BPF_LOCAL_STORAGE_GET_F_CREATE);
+		if (state)
+			state->settled = live.started;
+		else
+			add_stateless((__u64)child);
+	}
 	bpf_task_release(child);
 	return KEEP_EVENT;
 }

@@ -19,6 +19,7 @@ enum {
 	CONTROL_MAX_BYTES = 1024,
 	PATH_MAX_BYTES = 4096,
 	PAGE_BYTES = 4096,
+	AREA_MAX_BYTES = 4096,
 };
 
 struct {
@@ -233,8 +234,10 @@ __attribute__((noinline)) int trace_copy_string_at(__u32 where, __u64 tag, __u64
 	if (!s || read_word(s, addr, &word))
 		return 1;
 	/* a string that faults has a piece all the same */
-	if (trace_copy_string(where, tag, word, limit) == 1)
+	if (trace_copy_string(where, tag, word, limit) == 1) {
 		trace_copy_string(where, tag | 1 << 16, word, limit);
+		s->strings_faulted = 1;
+	}
 	return 0;
 }
 
@@ -434,6 +437,10 @@ __attribute__((noinline)) int trace_copy_one(__u32 where, __u32 which, __u32 exi
 	if (kind == TRACE_COPY_COUNT) {
 		if (s->compat)
 			count = (__u32)count;
+		if ((copy->flags & TRACE_COPY_BITS) && count >> 31)
+			return 0;
+		if (copy->flags & TRACE_COPY_BITS)
+			return trace_copy_bytes(where, tag, addr, (count + 63) / 64 * 8, size);
 		/* no overflow: more than that is cut */
 		if (count > 1ull << 31)
 			count = 1ull << 31;
@@ -466,6 +473,41 @@ __attribute__((noinline)) int trace_copy_one(__u32 where, __u32 which, __u32 exi
 		if (exit)
 			count = (__s64)s->ret > 0 ? s->ret : 0;
 		return trace_copy_messages(where, tag, addr, count > 1024 ? 1024 : count, by_ret);
+	}
+	return 0;
+}
+
+/*
+ * What execve(2) was given, from the memory of the new program: the kernel has put it there. The
+ * old memory had it on pages that were not yet read from their file. The name is behind the
+ * environment.
+ */
+__attribute__((noinline)) int trace_copy_exec(__u32 where)
+{
+	struct trace_scratch *s = bpf_map_lookup_elem(&scratches, &where);
+	struct task_struct *task = (void *)bpf_get_current_task();
+	const struct trace_call *call;
+	struct mm_struct *mm;
+	__u64 start;
+
+	if (!s)
+		return 0;
+	call = bpf_map_lookup_elem(&calls, &s->index);
+	mm = BPF_CORE_READ(task, mm);
+	if (!call || !mm)
+		return 0;
+	start = BPF_CORE_READ(mm, arg_start);
+	for (__u32 i = 0; i < TRACE_COPIES; i++) {
+		const struct trace_copy *copy = &call->copies[i];
+
+		if (copy->kind == TRACE_COPY_STRING)
+			trace_copy_string(where, TAG(copy->arg, i, 1), BPF_CORE_READ(mm, env_end),
+					  PATH_MAX_BYTES);
+		if (copy->kind != TRACE_COPY_STRINGS)
+			continue;
+		trace_copy_bytes(where, TAG_PART(TAG(copy->arg, i, 1), TRACE_PART_AREA), start,
+				 BPF_CORE_READ(mm, arg_end) - start, AREA_MAX_BYTES);
+		break; /* the first one is argv */
 	}
 	return 0;
 }

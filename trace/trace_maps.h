@@ -62,7 +62,7 @@ struct trace_live {
 	__u32 stateless;    /* 1: the map of that name has, or had, threads */
 	__u64 not_followed; /* children for which that map had no room, either */
 	__u32 ending;	    /* 1: the program at the entries is no longer attached */
-	__u32 reserved;
+	__u32 started;	    /* 1: all programs are attached */
 };
 
 #ifdef __clang__
@@ -85,11 +85,14 @@ struct trace_state {
 	__u64 mm;     /* of the entry, if something faulted: execve replaces the memory */
 	/* The condition's texts at the entry (call_where.h): bits of what is known and true. */
 	__u32 where_known, where_matched;
-	__u8 rejected;	 /* by the condition, at the entry: its exit is nobody's */
-	__u8 where_open; /* the exit decides */
-	__u8 where_sure; /* the call is selected if it has no exit */
-	__u8 late;	 /* an exit without an entry was sent, and no entry seen since */
-	__u8 reserved[4];
+	__u8 rejected;	      /* by the condition, at the entry: its exit is nobody's */
+	__u8 where_open;      /* the exit decides */
+	__u8 where_sure;      /* the call is selected if it has no exit */
+	__u8 late;	      /* an exit without an entry was sent, and no entry seen since */
+	__u8 settled;	      /* an entry or exit was seen since all programs are attached */
+	__u8 skipped;	      /* the entry was not selected, which may differ at the exit */
+	__u8 strings_faulted; /* of execve's arrays */
+	__u8 reserved;
 	struct trace_record rec;
 	__u64 args[TRACE_ARGS];
 	__u8 data[TRACE_INLINE];
@@ -102,7 +105,8 @@ struct trace_scratch {
 	__u32 data;  /* bytes of data in it */
 	__u8 compat; /* pointers have 4 bytes */
 	__u8 faulted;
-	__u16 reserved;
+	__u8 strings_faulted; /* some string of an array could not be read */
+	__u8 reserved;
 	__u32 limit; /* of the contents of the copy at hand */
 	__u32 reserved2;
 	/* The file of a descriptor: where its path is followed, and the bytes of names so far. */

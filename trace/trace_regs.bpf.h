@@ -46,7 +46,7 @@ static __always_inline __u32 current_abi(long *nr)
 	if (status & 2)
 		return TRACE_ABI_32;
 	/* __X32_SYSCALL_BIT */
-	if (*nr & 0x40000000) {
+	if (*nr >= 0 && *nr & 0x40000000) {
 		*nr &= ~0x40000000;
 		return TRACE_ABI_X32;
 	}

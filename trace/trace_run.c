@@ -351,7 +351,7 @@ static struct error *on_replayed(void *ctx, const struct trace_record *rec,
 				 struct call_stack *stack)
 {
 	struct trace_run *run = ctx;
-	const struct trace_call *call = &run->calls[rec->abi * TRACE_NRS + rec->nr];
+	const struct trace_call *call = &run->calls[trace_nr_index(rec->abi, trace_record_nr(rec))];
 
 	if (run->opts.where && !record_where_selects(&run->conditions, call->where, rec))
 		return NULL;

@@ -1,0 +1,254 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# Calls that trace does not see as others: denied, unknown, interrupted, or with memory that comes
+# later.
+. "$(dirname "$0")/../tap.sh"
+
+# build NAME: from standard input
+build() {
+	[ "$(id -u)" = 0 ] || skip "needs root"
+	[ -e /sys/kernel/btf/vmlinux ] || skip "this kernel has no BTF"
+	cat >"$1.c"
+	gcc -w -O1 -o "$1" "$1.c"
+}
+
+# trace OPTION... COMMAND: ./lines
+trace() {
+	expect_status 0 "$PERF_BPF" trace --log lines "$@"
+}
+
+# is N PATTERN: so many lines of ./lines match
+is() {
+	local n
+	n=$(grep -cE -- "$2" lines || :)
+	[ "$n" = "$1" ] || { sed 's/^/# | /' lines; fail "$n lines match '$2', wanted $1"; }
+}
+
+# Denies mkdir 3 times with EXDEV, rmdir by a signal, chroot for want of a tracer, and kills two
+# children at swapon and swapoff.
+make_denied() {
+	build denied <<-'END'
+		#define _GNU_SOURCE
+		#include <errno.h>
+		#include <linux/filter.h>
+		#include <linux/seccomp.h>
+		#include <signal.h>
+		#include <stddef.h>
+		#include <string.h>
+		#include <sys/prctl.h>
+		#include <sys/syscall.h>
+		#include <sys/wait.h>
+		#include <unistd.h>
+
+		#define DENY(nr, action)                                                           \
+			BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, nr, 0, 1),                             \
+			BPF_STMT(BPF_RET | BPF_K, action)
+
+		static void handle(int sig)
+		{
+		}
+
+		int main(void)
+		{
+			struct sock_filter filter[] = {
+				BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+				DENY(SYS_mkdir, SECCOMP_RET_ERRNO | EXDEV),
+				DENY(SYS_rmdir, SECCOMP_RET_TRAP),
+				DENY(SYS_chroot, SECCOMP_RET_TRACE),
+				DENY(SYS_swapon, SECCOMP_RET_KILL_PROCESS),
+				DENY(SYS_swapoff, SECCOMP_RET_KILL_THREAD),
+				BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+			};
+			struct sock_fprog prog = {sizeof(filter) / sizeof(*filter), filter};
+			char path[32];
+
+			strcpy(path, "/tmp/pbt_denied");
+			signal(SIGSYS, handle);
+			prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+			prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog);
+			for (int i = 0; i < 3; i++)
+				syscall(SYS_mkdir, path, 0700);
+			syscall(SYS_rmdir, path);
+			syscall(SYS_chroot, path);
+			signal(SIGSYS, SIG_DFL);
+			if (!fork())
+				syscall(SYS_swapon, path, 0);
+			wait(NULL);
+			if (!fork())
+				syscall(SYS_swapoff, path);
+			wait(NULL);
+			syscall(SYS_getppid);
+			return 0;
+		}
+	END
+}
+
+# Before Linux 5.17 a thread that is killed does not leave the call.
+leaves_when_killed() { is_kernel_from 5 17; }
+is_kernel_from() {
+	local have
+	have=$(uname -r | sed 's/[^0-9.].*//')
+	[ "$(printf '%s\n' "$1.$2" "$have" | sort -V | head -1)" = "$1.$2" ]
+}
+
+check_denied() {
+	is 3 '^mkdir\("/tmp/pbt_denied", 0700\) += -1 EXDEV '
+	is 1 '^rmdir\("/tmp/pbt_denied"\) += [0-9]+$'
+	is 1 '^chroot\("/tmp/pbt_denied"\) += -1 ENOSYS '
+	leaves_when_killed || return 0
+	is 1 ' swapon\("/tmp/pbt_denied", 0\) += [0-9]+$'
+	is 1 ' swapoff\("/tmp/pbt_denied"\) += [0-9]+$'
+}
+
+test_denied_calls() {
+	make_denied
+	trace --strace ./denied
+	check_denied
+	is 1 'getppid\(\)'
+	trace --strace -e mkdir,rmdir,chroot,swapon,swapoff ./denied
+	check_denied
+	trace --failure --strace -e mkdir ./denied
+	is 3 '^mkdir\("/tmp/pbt_denied", 0700\) += -1 EXDEV '
+	trace --strace -e mkdir --where 'mkdir.pathname ~ "*denied" && ret < 0' ./denied
+	is 3 '^mkdir\("/tmp/pbt_denied", 0700\) += -1 EXDEV '
+}
+
+test_denied_calls_are_counted() {
+	make_denied
+	trace -s --errno-summary --summary-mode=total -e mkdir,rmdir,chroot ./denied
+	is 1 '^ +mkdir +3 +3 '
+	is 1 '^\s+EXDEV: 3$'
+	is 1 '^ +rmdir +1 +0 '
+	is 1 '^ +chroot +1 +1 '
+}
+
+# A recording has them with the same arguments.
+test_denied_calls_in_a_recording() {
+	make_denied
+	trace -e mkdir -o t.data ./denied
+	trace --strace -i t.data
+	is 3 '^mkdir\("/tmp/pbt_denied", 0700\) += -1 EXDEV '
+	trace -s -i t.data
+	is 1 '^ +mkdir +3 +3 '
+}
+
+test_numbers_beyond_the_table() {
+	build numbers <<-'END'
+		#include <unistd.h>
+		int main(void)
+		{
+			syscall(9999, 1, 2, 3, 4, 5, 6);
+			syscall(0x10001, 1, 2, 3, 4, 5, 6);
+			syscall(-1, 1, 2, 3, 4, 5, 6);
+			return 0;
+		}
+	END
+	for options in "" "-e !read"; do
+		trace --strace $options ./numbers
+		is 1 '^syscall_0x270f\(0x1, 0x2, 0x3, 0x4, 0x5, 0x6\) += -1 ENOSYS '
+		is 1 '^syscall_0x10001\(0x1, 0x2, 0x3, 0x4, 0x5, 0x6\) += -1 ENOSYS '
+		is 1 '^syscall_0xffffffff\(0x1, 0x2, 0x3, 0x4, 0x5, 0x6\) += -1 ENOSYS '
+	done
+	trace -s ./numbers
+	is 1 '^ +unknown +3 +3 '
+	trace -o t.data ./numbers
+	trace --strace -i t.data
+	is 1 '^syscall_0x270f\(0x1, 0x2, 0x3, 0x4, 0x5, 0x6\) += -1 ENOSYS '
+	trace -s -i t.data
+	is 1 '^ +unknown +3 +3 '
+}
+
+# Strings that no page has been read for, since only the kernel looks at them.
+test_arguments_of_execve() {
+	build untouched <<-'END'
+		#include <unistd.h>
+		int main(int argc, char **argv)
+		{
+			if (argc > 1)
+				return 0;
+			execl("/proc/self/exe", "one", "arg-two", "", "a string of more than 32 characters", NULL);
+			return 1;
+		}
+	END
+	trace --strace -e execve ./untouched
+	is 1 '^execve\("/proc/self/exe", \["one", "arg-two", "", "a string of more than 32 charact"\.\.\.\], '
+	# a script's interpreter is not what the call named
+	build of_script <<-'END'
+		#include <unistd.h>
+		int main(void)
+		{
+			execl("./script", "./other", "arg-two", NULL);
+			return 1;
+		}
+	END
+	printf '#!/bin/true option\n' >script
+	chmod +x script
+	trace --strace -e execve ./of_script
+	is 0 'bin/true'
+	is 2 '^execve\('
+}
+
+# The kernel's own numbers for calls that a signal interrupted, and returns from handlers.
+test_interrupted_calls_are_counted() {
+	build interrupted <<-'END'
+		#include <signal.h>
+		#include <string.h>
+		#include <sys/prctl.h>
+		#include <sys/time.h>
+		#include <unistd.h>
+		static volatile int n;
+		static void handle(int sig) { n++; }
+		int main(void)
+		{
+			struct itimerval t = {{0, 10000}, {0, 10000}};
+			prctl(PR_SET_NAME, "pbt_pause");
+			signal(SIGALRM, handle);
+			setitimer(ITIMER_REAL, &t, 0);
+			while (n < 5)
+				pause();
+			prctl(PR_SET_NAME, "pbt_end");
+			return 0;
+		}
+	END
+	trace -S --strace --errno-summary -e pause,rt_sigreturn ./interrupted
+	is 5 '^pause\(\) += \? ERESTARTNOHAND \(To be restarted if no handler\)$'
+	is 1 '^\s+ERESTARTNOHAND: 5$'
+	trace --json -e pause ./interrupted
+	is 5 '"error":"ERESTARTNOHAND"'
+	expect_status 0 "$PERF_BPF" run -q syscount --comm pbt_pause --csv -- ./interrupted
+	assert_contains out "pause,-514,ERESTARTNOHAND,5"
+	! grep -E "EINTR|4294967295" out || fail "a return from a handler has no result"
+}
+
+# Sets of more descriptors than FD_SETSIZE.
+test_large_sets_of_select() {
+	build large <<-'END'
+		#include <string.h>
+		#include <sys/resource.h>
+		#include <sys/syscall.h>
+		#include <unistd.h>
+		static unsigned long set[1024];
+		static void add(int fd) { set[fd / 64] |= 1ul << fd % 64; }
+		int main(void)
+		{
+			struct rlimit l = {65536, 65536};
+			struct { long sec, usec; } zero = {0};
+			int p[2];
+			setrlimit(RLIMIT_NOFILE, &l);
+			pipe(p);
+			write(p[1], "x", 1);
+			dup2(p[0], 5);
+			dup2(p[0], 1500);
+			add(5);
+			add(1500);
+			syscall(SYS_select, 1501, set, 0, 0, &zero);
+			syscall(SYS_select, 20001, set, 0, 0, &zero);
+			return 0;
+		}
+	END
+	trace --strace -e select ./large
+	is 1 '^select\(1501, \[5 1500\], .*= 2 \(in \[5 1500\], '
+	is 1 '^select\(20001, \[5 1500 \.\.\.\], .*= 2 \(in \[5 1500 \.\.\.\], '
+}
+
+run_tests
