@@ -28,7 +28,8 @@ function tableElement(columns, rows, begin, leftOut) {
 
 	for (const row of rows)
 		most = counted >= 0 ? Math.max(most, Number(row[counted].value)) : 0;
-	const heads = columns.map((column, c) => make("th", { scope: "col", class: right[c] ? "right" : null },
+	const heads = columns.map((column, c) => make("th", { scope: "col",
+		class: [right[c] && "right", column.share && "share"].filter(Boolean).join(" ") || null },
 		make("button", { type: "button", onclick: () => {
 			falling = sorted === c ? !falling : right[c];
 			sorted = c;
