@@ -299,8 +299,28 @@ static const struct segment *segment_of(const struct symtab *st, uint64_t vaddr)
 	return NULL;
 }
 
+/*
+ * A mapping of the file ends with a whole page, of 64 KiB at most. What comes after it in the
+ * segment
+ * (.bss) is anonymous memory. Its addresses minus the segment's are the offsets of other bytes in
+ * the file, which must not get its names.
+ */
+static void leave_out_anonymous_memory(struct symtab *st)
+{
+	enum { LARGEST_PAGE = 1 << 16 };
+	struct segment *seg;
+
+	vec_for_each (seg, &st->segments) {
+		uint64_t mapped = seg->filesz ? (seg->filesz | (LARGEST_PAGE - 1)) + 1 : 0;
+
+		seg->memsz = min_of(seg->memsz, mapped);
+	}
+}
+
 static struct error *read_segments(struct elf_source *es, struct symtab *st)
 {
+	/* The segments of a file of debug information have no bytes of the program's. */
+	bool has_code = false;
 	size_t n;
 	GElf_Phdr phdr;
 
@@ -313,7 +333,10 @@ static struct error *read_segments(struct elf_source *es, struct symtab *st)
 		if (!seg)
 			return error_nomem();
 		*seg = (struct segment){phdr.p_vaddr, phdr.p_offset, phdr.p_filesz, phdr.p_memsz};
+		has_code |= phdr.p_flags & PF_X && phdr.p_filesz;
 	}
+	if (has_code)
+		leave_out_anonymous_memory(st);
 	return NULL;
 }
 
