@@ -103,7 +103,7 @@ test_numbers_of_samples_are_perfs() {
 # A key that perf 6.1 does not have.
 test_digits_of_commands() {
 	same jobs.7.2 -s comm_nodigit
-	same jobs.7.2 -F sample,comm_nodigit,sym
+	same jobs.7.2 -F sample,comm_nodigit,dso
 	grep -q ' job<N>-a ' mine || fail "the jobs have no rows: $(cat mine)"
 }
 

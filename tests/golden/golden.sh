@@ -9,6 +9,7 @@ TEXTS=${GOLDEN_KEEP:-$FILES/texts}
 # tap.sh sets no other cache.
 BUILDID_CACHE_OF_PERF=yes
 export PERF_BUILDID_DIR=$FILES/.debug
+export TZ=UTC
 
 tests_end() {
 	rm -rf "$FILES"
@@ -34,7 +35,8 @@ golden_program() {
 # perf_text COMMAND OPTION...: what perf printed in the folder of the recordings; perf 7.2 of its own
 # recordings, which perf 6.1 refuses to read, and for PERF=7.2
 perf_text() {
-	local command=$1 perf=${GOLDEN_PERF:-} key=${PERF:+$PERF }${*//\//%}
+	local command=$1 perf=${GOLDEN_PERF:-} key=${PERF:+$PERF }${TZ/#UTC/}${*}
+	key=${key//\//%}
 	shift
 	[ ${#key} -lt 200 ] || key=$(sha256sum <<<"$key" | cut -c 1-64)
 	if [ -n "${GOLDEN_KEEP:-}" ]; then
