@@ -18,6 +18,7 @@
 #include "cmd/privileges.h"
 #include "cmd/streams.h"
 #include "cmd/trace_delegated.h"
+#include "cmd/trace_strace.h"
 #include "lib/base/vec.h"
 #include "lib/sys/bpf_syscall.h"
 #include "perf/record/record.h"
@@ -40,6 +41,7 @@ enum {
 	OPT_JSON,
 	OPT_CSV,
 	OPT_LOG,
+	OPT_RECORD,
 	OPT_RAW,
 	OPT_STRING_SIZE,
 	OPT_COMM,
@@ -111,12 +113,19 @@ static const struct argp_option options[] = {
 	{"json", OPT_JSON, NULL, 0, "Print one line of JSON per call", 3},
 	{"csv", OPT_CSV, NULL, 0, "Print the summary as CSV", 3},
 	{"input", 'i', "FILE", 0, "Print the calls of FILE, which 'trace record' wrote", 3},
-	{"force", 'f', NULL, 0, "Read a file that belongs to another user", 3},
+	{"force", 'f', NULL, 0,
+	 "Read a file that belongs to another user; with --strace: follow child processes (the "
+	 "default)",
+	 3},
 	{"output", 'o', "FILE", 0,
+	 "Write calls and summary to FILE, not to standard error; '-' is standard output; of "
+	 "'trace record': the recording",
+	 3},
+	{"log", OPT_LOG, "FILE", 0, "The same as -o, also of 'trace record'", 3},
+	{"record", OPT_RECORD, "FILE", 0,
 	 "Write the calls to FILE, a perf.data file, instead of printing them; '-' is standard "
 	 "output",
 	 3},
-	{"log", OPT_LOG, "FILE", 0, "Write calls and summary to FILE, not to standard error", 3},
 	{"decode-fds", 'y', NULL, 0, "With --strace: print paths of file descriptors", 3},
 	{"raw", OPT_RAW, NULL, 0, "Print arguments as hexadecimal numbers", 3},
 	{"string-size", OPT_STRING_SIZE, "N", 0,
@@ -142,6 +151,7 @@ static const struct argp_option options[] = {
 	{"summary", 's', NULL, 0, "Print only a summary: counts and durations by thread and call",
 	 4},
 	{"with-summary", 'S', NULL, 0, "Print the calls and the summary", 4},
+	{NULL, 'c', NULL, 0, "With --strace: print only a summary, of all threads together", 4},
 	{"errno-summary", OPT_ERRNO_SUMMARY, NULL, 0, "Also print how often each error occurred",
 	 4},
 	{"summary-mode", OPT_SUMMARY_MODE, "MODE", 0,
@@ -169,7 +179,8 @@ struct trace_args {
 	VEC(const char *) calls;
 	const char *log_file, *dump_map;
 	bool summary_only, with_summary, errno_summary, histograms;
-	bool strace, json, csv, tool_stats, decode_fds;
+	bool strace, json, csv, tool_stats, decode_fds, count;
+	bool records; /* 'trace record' */
 	bool ignored;
 	int verbose;
 	int out_fd;
@@ -196,8 +207,9 @@ static const struct option_member members[] = {
 	OPTION_SETS(OPT_CSV, struct trace_args, csv),
 	OPTION_SETS('i', struct trace_args, opts.input),
 	OPTION_SETS('f', struct trace_args, opts.force),
-	OPTION_SETS('o', struct trace_args, opts.output),
+	OPTION_SETS('c', struct trace_args, count),
 	OPTION_SETS(OPT_LOG, struct trace_args, log_file),
+	OPTION_SETS(OPT_RECORD, struct trace_args, opts.output),
 	OPTION_SETS('y', struct trace_args, decode_fds),
 	OPTION_SETS(OPT_RAW, struct trace_args, opts.raw),
 	OPTION_SETS('T', struct trace_args, opts.full_time),
@@ -294,15 +306,46 @@ static struct error *check_stacks(struct trace_args *args)
 	if (args->summary_only)
 		return error_usage("a summary has no call chains; use -S with --call-graph");
 	if (o->output && (o->max_stack || o->min_stack))
-		return error_hint(error_usage("--max-stack and --min-stack cannot be used with -o, "
-					      "which writes call chains as they are"),
-				  "use them with -i, or --call-graph dwarf,BYTES with -o");
+		return error_hint(error_usage("--max-stack and --min-stack cannot be used with "
+					      "--record, which writes call chains as they are"),
+				  "use them with -i, or --call-graph dwarf,BYTES with --record");
+	return NULL;
+}
+
+/* The options of strace, whatever their order. */
+static struct error *take_strace(struct trace_args *args)
+{
+	size_t left = 0;
+
+	if (args->count && !args->strace)
+		return error_hint(error_usage("-c is for --strace"), "-s prints a summary");
+	if (args->count) {
+		args->summary_only = true;
+		args->opts.sums_by = TRACE_SUMS_TOTAL;
+	}
+	for (size_t i = 0; i < args->calls.n; i++) {
+		const char *expr = args->calls.v[i];
+		struct strace_expr strace = {.calls = expr};
+
+		if (is_strace_expr(expr) && !args->strace)
+			return error_hint(error_usage("-e %s: this is for --strace", expr),
+					  "-e openat,close selects calls");
+		if (is_strace_expr(expr))
+			TRY(strace_expr_parse(expr, &strace));
+		args->opts.failed_only |= strace.failed_only;
+		args->opts.full |= strace.full;
+		args->opts.raw |= strace.raw;
+		if (strace.calls)
+			args->calls.v[left++] = strace.calls;
+	}
+	args->calls.n = left;
 	return NULL;
 }
 
 /* Options that exclude each other, and what they imply. */
 static struct error *check_together(struct trace_args *args)
 {
+	TRY(take_strace(args));
 	if ((args->errno_summary || args->histograms || args->csv) && !args->with_summary)
 		args->summary_only = true;
 	if (args->opts.runtime && !args->summary_only)
@@ -317,7 +360,7 @@ static struct error *check_together(struct trace_args *args)
 	if (args->opts.cpus && (args->summary_only || args->with_summary))
 		return error_usage("-C cannot be used with a summary, which covers all CPUs");
 	if (args->opts.output && args->summary_only)
-		return error_usage("-s omits the single calls, but -o writes them; use -S");
+		return error_usage("-s omits the single calls, but --record writes them; use -S");
 	return check_stacks(args);
 }
 
@@ -339,6 +382,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		*slot = arg;
 		return 0;
 	}
+	case 'o':
+		*(args->records ? &o->output : &args->log_file) = arg;
+		return 0;
 	case OPT_DURATION:
 		if (!parse_ms(arg, &o->min_ns))
 			argp_error(state, "--duration %s: expected milliseconds, such as 0.5", arg);
@@ -414,7 +460,7 @@ static struct error *check_input(const struct trace_args *args)
 		return error_usage("-i: a recording is read; it cannot be used with a command or "
 				   "with options that select processes");
 	if (o->output)
-		return error_usage("-i cannot be used with -o");
+		return error_usage("-i cannot be used with --record");
 	if (args->dump_map)
 		return error_usage("-i cannot be used with --dump-map");
 	if (o->sums_by == TRACE_SUMS_BY_CGROUP)
@@ -436,9 +482,9 @@ static struct error *write_lines(void *ctx, const struct strbuf *lines, bool *cl
 static struct error *open_log(struct trace_args *args)
 {
 	/* what other programs read goes where they read it */
-	if (!args->log_file && (args->json || args->csv))
+	if (args->log_file ? !strcmp(args->log_file, "-") : args->json || args->csv)
 		args->out_fd = STDOUT_FILENO;
-	if (!args->log_file)
+	if (!args->log_file || args->out_fd == STDOUT_FILENO)
 		return NULL;
 	return cmd_open_output(args->log_file, &args->out_fd);
 }
@@ -644,6 +690,7 @@ int cmd_trace(int argc, char **argv)
 	args.opts.argc = argc;
 	args.opts.argv = (const char *const *)argv;
 	if (argc > 1 && !strcmp(argv[1], "record")) { /* as perf trace record */
+		args.records = true;
 		args.opts.output = "perf.data";
 		argv[1] = argv[0];
 		argv++;

@@ -235,7 +235,7 @@ all_are_traced() {
 test_trace() {
 	need_tracefs
 	sweep_some all_are_traced trace -e getpriority -- "$COUNTED" 50
-	"$PERF_BPF" trace -e getpriority -o t.data -- "$COUNTED" 50 2>err || fail "$(cat err)"
+	"$PERF_BPF" trace -e getpriority --record t.data -- "$COUNTED" 50 2>err || fail "$(cat err)"
 	"$PERF_BPF" trace -i t.data >want
 	sweep_some is_as_wanted trace -i t.data
 }

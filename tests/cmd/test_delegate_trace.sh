@@ -83,7 +83,7 @@ test_summary() {
 
 test_a_recording_of_calls() {
 	begin_trace
-	expect_status 0 as $NOBODY ./perf-bpf trace -e getppid -o home/data -- ./trace_work calls 25
+	expect_status 0 as $NOBODY ./perf-bpf trace -e getppid --record home/data -- ./trace_work calls 25
 	assert_equal "$(stat -c %u home/data)" $NOBODY
 	expect_status 0 as $NOBODY ./perf-bpf trace -i home/data
 	[ "$(cat out err | grep -c 'getppid()')" -ge 25 ] || fail "$(cat out err)"
@@ -101,7 +101,7 @@ test_a_running_process() {
 test_who_may_and_what_for() {
 	begin
 	[ -e /sys/kernel/btf/vmlinux ] || skip "this kernel has no BTF"
-	expect_status 1 as $NOBODY ./perf-bpf trace -o home/data -- true
+	expect_status 1 as $NOBODY ./perf-bpf trace --record home/data -- true
 	assert_contains err "the service refuses 'trace': it is not approved for this user"
 	assert_contains err "perf-bpf approve trace --for USER"
 	[ ! -e home/data ] || fail "a file was written"
@@ -203,7 +203,7 @@ test_set_user_id_programs() {
 	for name in pbt_secret_content secret_name secret_back getppid; do
 		grep -q $name roots || fail "root does not see $name"
 	done
-	for format in "--log home/log" "--strace --log home/log" "-o home/log"; do
+	for format in "--log home/log" "--strace --log home/log" "--record home/log"; do
 		rm -f home/log
 		expect_status 0 as $NOBODY ./perf-bpf trace $all $format -- ./suid secret secret ./trace_work calls 1
 		for name in pbt_secret_content secret_name secret_back; do

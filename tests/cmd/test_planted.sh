@@ -523,7 +523,7 @@ writers() {
 		record -o FILE -e task-clock -- true
 		record --switch-output -o FILE -e task-clock -- true
 		record --threads -o FILE -e task-clock -- true
-		trace -o FILE -- true
+		trace --record FILE -- true
 		trace --log FILE -- true
 		gen skeleton $BUILD/progs/syscount.bpf.o -o FILE
 		prog dump xlated $id file FILE
@@ -702,7 +702,7 @@ test_names_with_escapes() {
 	[ -z "$cgroup" ] || options="--all-cgroups"
 	root "$PERF_BPF" record -N -g $options -o mine.data -e task-clock -F 999 -e syscalls:sys_enter_openat \
 		-p $work -- $UNTIL_USED $work
-	root "$PERF_BPF" trace -o calls.data -e openat -p $work --max-events 20
+	root "$PERF_BPF" trace --record calls.data -e openat -p $work --max-events 20
 	kill -STOP $work # until it is needed
 	while read -r command; do
 		case $command in

@@ -271,7 +271,7 @@ test_trace_keeps_what_looking_needs() {
 	trace_keeps "$(expected $keeps $SYS_PTRACE)" "$PERF_BPF" trace
 	trace_keeps "$(expected $keeps $SYS_PTRACE $PERFMON $IPC_LOCK $SYS_ADMIN)" "$PERF_BPF" trace --strace -e sched:sched_process_exit
 	trace_keeps "$(expected $keeps $SYS_PTRACE)" "$PERF_BPF" trace --strace -e sched:sched_process_exit -p $$
-	trace_keeps "$(expected $keeps $SYS_PTRACE)" "$PERF_BPF" trace -o perf.data
+	trace_keeps "$(expected $keeps $SYS_PTRACE)" "$PERF_BPF" trace --record perf.data
 	trace_keeps "$(expected $keeps $SYS_PTRACE $KILL)" "$PERF_BPF" trace -- sleep 100
 	trace_keeps "$(expected $keeps $KILL)" "$PERF_BPF" trace -s -- sleep 100
 	trace_keeps "$(expected $keeps)" "$PERF_BPF" trace -s

@@ -91,7 +91,7 @@ test_two_capabilities() {
 		works report -i home/all
 		works annotate -i home/all
 		works probe exec=$libc;malloc
-		tracefs trace -o home/calls -- true
+		tracefs trace --record home/calls -- true
 		works trace -s -- true
 		works probe -F vfs_re*
 		works btf dump vmlinux

@@ -172,11 +172,11 @@ for line in map(json.loads, open("lines")):
 	assert_equal $((shown + ${lost:-0})) 20000
 }
 
-# trace -i shows the calls that trace -o recorded: as many, with the same results, and what their
+# trace -i shows the calls that trace --record recorded: as many, with the same results, and what their
 # arguments pointed to. perf, which does not know about the latter, reads them all the same.
 test_recordings_are_shown() {
 	make_workload
-	trace -e openat,getppid -o t.data -- ./pbt_calls
+	trace -e openat,getppid --record t.data -- ./pbt_calls
 	pid=$(pid)
 	"$PERF_BPF" trace -i t.data >lines 2>&1 || fail "$(cat lines)"
 	assert_equal "$(lines_of 'getppid\(\)')" 31
@@ -192,7 +192,7 @@ test_recordings_are_summed_up() {
 	make_workload
 	local mode
 	for mode in thread total; do
-		trace -S --json --errno-summary --histograms --summary-mode $mode -o t.data -- ./pbt_calls
+		trace -S --json --errno-summary --histograms --summary-mode $mode --record t.data -- ./pbt_calls
 		grep '"summary"' lines | sed 's/"time_ns":[0-9]*//' >live
 		"$PERF_BPF" trace -s --json --errno-summary --histograms --summary-mode $mode -i t.data |
 			sed 's/"time_ns":[0-9]*//' >recorded
@@ -204,7 +204,7 @@ test_recordings_are_summed_up() {
 # A recording that is truncated shows what is left of it, and is an error.
 test_truncated_recordings() {
 	make_workload
-	trace -e getppid -o t.data -- ./pbt_calls
+	trace -e getppid --record t.data -- ./pbt_calls
 	head -c -50 t.data >cut.data
 	expect_status 1 "$PERF_BPF" trace -i cut.data
 	assert_contains err "cut.data: the recording is truncated: header features are missing"

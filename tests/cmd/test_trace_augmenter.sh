@@ -230,7 +230,7 @@ test_the_configuration_names_it() {
 
 test_a_recording_has_its_texts() {
 	ready
-	expect_status 0 "$PERF_BPF" trace -o t.data -e augment.bpf.c -- ./pba_work
+	expect_status 0 "$PERF_BPF" trace --record t.data -e augment.bpf.c -- ./pba_work
 	expect_status 0 "$PERF_BPF" trace -i t.data --log lines
 	expect_augmented
 }

@@ -60,7 +60,7 @@ test_losses_are_counted_to_the_last_event() {
 		lost=$(sed -n 's/^LOST \([0-9]*\) events that are not system calls; .*/\1/p' err)
 		[ "${lost:-0}" -gt 10000 ] || fail "$lost are lost: $(cat err)"
 		assert_equal $(($(lines_of sys_enter_getpriority) + lost)) 20000
-		expect_status 0 "$PERF_BPF" trace -m 16K -o t.data -e syscalls:sys_enter_getpriority -- sh lossy.sh
+		expect_status 0 "$PERF_BPF" trace -m 16K --record t.data -e syscalls:sys_enter_getpriority -- sh lossy.sh
 		[[ $(cat err) =~ ([0-9]+)" events, "([0-9]+)" lost)" ]] || fail "$(cat err)"
 		assert_equal $((BASH_REMATCH[1] + BASH_REMATCH[2])) 20000
 	fi
@@ -137,7 +137,7 @@ test_a_file_in_c() {
 	assert_equal "$(lines_of 'sched:sched_process_exec\(')" 3
 	assert_equal "$(lines_of 'sched:sched_process_exec\(filename: "/bin/true"')" 3
 	assert_equal "$(lines_of ' getppid\(\)')" 3
-	expect_status 0 "$PERF_BPF" trace -e filter.bpf.c,getppid -o t.data -- ./pbe_work
+	expect_status 0 "$PERF_BPF" trace -e filter.bpf.c,getppid --record t.data -- ./pbe_work
 	trace -i t.data
 	assert_equal "$(lines_of 'sched:sched_process_exec\(')" 3
 	assert_equal "$(lines_of 'true/[0-9]+ sched:sched_process_exec\(filename: "/bin/true"')" 3
@@ -196,7 +196,7 @@ test_probes_between_the_calls_of_their_function() {
 	local between="work(n: 10 getppid work(n: 20 getppid work(n: 30 getppid "
 	trace -e getppid -e "probe:exec=$PWD/pbe_probed;work n" -- ./pbe_probed
 	assert_equal "$(grep -oE 'work\(n: [0-9]+|getppid' lines | tr '\n' ' ')" "$between"
-	expect_status 0 "$PERF_BPF" trace -e getppid -e "probe:exec=$PWD/pbe_probed;work n" -o t.data -- ./pbe_probed
+	expect_status 0 "$PERF_BPF" trace -e getppid -e "probe:exec=$PWD/pbe_probed;work n" --record t.data -- ./pbe_probed
 	trace -i t.data
 	assert_equal "$(grep -oE 'work\(n: [0-9]+|getppid' lines | tr '\n' ' ')" "$between"
 	trace -i t.data -e 'probe_pbe_probed:*'
@@ -241,7 +241,7 @@ test_a_recording_has_events_and_calls() {
 
 test_a_recording_of_events_alone() {
 	ready
-	expect_status 0 "$PERF_BPF" trace -e sched:sched_process_exec -o t.data -- ./pbe_work
+	expect_status 0 "$PERF_BPF" trace -e sched:sched_process_exec --record t.data -- ./pbe_work
 	trace -i t.data
 	assert_equal "$(lines_of 'true/[0-9]+ sched:sched_process_exec\(filename: "/bin/true"')" 3
 	assert_equal "$(lines_of 'ms\)')" 0

@@ -102,14 +102,14 @@ test_every_fault_with_its_place() {
 
 test_a_recording_has_the_faults() {
 	ready
-	expect_status 0 "$PERF_BPF" trace -F min -e getppid -o t.data -- ./pbf_work pbf_file
+	expect_status 0 "$PERF_BPF" trace -F min -e getppid --record t.data -- ./pbf_work pbf_file
 	cp out said
 	expect_status 0 "$PERF_BPF" trace -i t.data --log lines
 	assert_equal "$(faults min '//anon@0x[0-9a-f]+')" "$(said memory 3)"
 	assert_equal "$(faults min "//anon@$(printf '%#x' "$(said memory 2)")")" 1
 	assert_equal "$(grep -c 'getppid()' lines)" 1
 	# the summary counts them while it is recorded
-	expect_status 0 "$PERF_BPF" trace -F min -S -e getppid -o t.data --log lines -- ./pbf_work pbf_file
+	expect_status 0 "$PERF_BPF" trace -F min -S -e getppid --record t.data --log lines -- ./pbf_work pbf_file
 	expect_status 0 "$PERF_BPF" trace -i t.data --log faults
 	assert_equal "$(grep -cE "^ pbf_work \([0-9]+\), 1 events, 100\.0%, $(grep -c 'minfault \[' faults) minfaults\$" lines)" 1
 }

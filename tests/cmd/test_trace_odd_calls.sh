@@ -125,7 +125,7 @@ test_denied_calls_are_counted() {
 # A recording has them with the same arguments.
 test_denied_calls_in_a_recording() {
 	make_denied
-	trace -e mkdir -o t.data ./denied
+	trace -e mkdir --record t.data ./denied
 	trace --strace -i t.data
 	is 3 '^mkdir\("/tmp/pbt_denied", 0700\) += -1 EXDEV '
 	trace -s -i t.data
@@ -151,7 +151,7 @@ test_numbers_beyond_the_table() {
 	done
 	trace -s ./numbers
 	is 1 '^ +unknown +3 +3 '
-	trace -o t.data ./numbers
+	trace --record t.data ./numbers
 	trace --strace -i t.data
 	is 1 '^syscall_0x270f\(0x1, 0x2, 0x3, 0x4, 0x5, 0x6\) += -1 ENOSYS '
 	trace -s -i t.data

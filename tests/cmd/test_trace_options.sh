@@ -164,7 +164,7 @@ test_paths_of_other_files() {
 test_paths_in_a_recording() {
 	make_opener
 	dir=$(pwd -P)
-	trace -e read -o t.data -- ./opener
+	trace -e read --record t.data -- ./opener
 	expect_status 0 "$PERF_BPF" trace -i t.data --log lines
 	is 20 "read\(fd: 3<$dir/two>, buf: [^,]*, count: 1\)"
 	expect_status 0 "$PERF_BPF" trace --strace -i t.data --log lines
@@ -375,6 +375,46 @@ test_output() {
 	awk -v before="$before" '$1 < before { exit 1 }' lines || fail "not the time since boot: $(cat lines)"
 }
 
+# -o is text, as that of perf trace and strace; of "trace record" it is the recording.
+test_files() {
+	trace -e getppid true
+	expect_status 0 "$PERF_BPF" trace -e getppid -o text -- "$WORK" calls 3
+	assert_equal "$(grep -c ' getppid() ' text)" 6
+	expect_status 0 "$PERF_BPF" trace --strace -e getppid -o - -- "$WORK" calls 3
+	assert_equal "$(grep -c '^getppid() ' out)" 6
+	expect_status 0 "$PERF_BPF" trace record -e getppid -o recording --log empty -- "$WORK" calls 3
+	expect_status 0 "$PERF_BPF" trace -i recording -o text
+	assert_equal "$(grep -c ' getppid() ' text)" 6
+	expect_status 0 "$PERF_BPF" trace -e getppid --record recording2 -- "$WORK" calls 3
+	expect_status 0 "$PERF_BPF" trace -i recording2 -o text
+	assert_equal "$(grep -c ' getppid() ' text)" 6
+}
+
+# strace -f -c -e trace=…
+test_options_of_strace() {
+	trace --strace -f -e trace=getppid,openat -- "$WORK" calls 3
+	is 6 '^getppid\(\) '
+	! grep -vE '^(\[pid +[0-9]+\] )?(getppid|openat)' lines || fail "other calls"
+	trace --strace -e 'trace=!getppid' -e signal=none -- "$WORK" calls 3
+	is 0 '^getppid'
+	trace -f -c -e trace=getppid --strace -- "$WORK" calls 3
+	is 1 '^ +getppid +3 +0 '
+	is 1 '^ +getppid \(32\) +3 +0 '
+	is 0 "$WORK"
+	trace --strace -e status=failed -e t=openat -- "$WORK" calls 3
+	! grep -v ' = -1 ' lines || fail "calls that did not fail"
+	trace --strace -e raw=all -e trace=openat -- "$WORK" calls 1
+	is 1 '^openat\(0xffffff9c, 0x[0-9a-f]+.* = -1 ENOENT'
+	expect_status 2 "$PERF_BPF" trace -e trace=getppid true
+	assert_contains err "for --strace"
+	expect_status 2 "$PERF_BPF" trace -c true
+	assert_contains err "-c is for --strace"
+	expect_status 2 "$PERF_BPF" trace --strace -e signal=SIGINT true
+	assert_contains err "signal:signal_deliver"
+	expect_status 2 "$PERF_BPF" trace --strace -e inject=openat:error=EIO true
+	assert_contains err "does not change what it traces"
+}
+
 # has_calls FILE N: that many getppid can be read
 has_calls() {
 	"$PERF_BPF" trace -i "$1" --log lines 2>/dev/null || :
@@ -384,7 +424,7 @@ has_calls() {
 test_a_recording_that_is_killed() {
 	local tracer worker
 	trace -e getppid true
-	"$PERF_BPF" trace -e getppid -o t.data -- sh -c "echo \$\$ >pid; $WORK threads 1 50; exec sleep 1000" 2>err &
+	"$PERF_BPF" trace -e getppid --record t.data -- sh -c "echo \$\$ >pid; $WORK threads 1 50; exec sleep 1000" 2>err &
 	tracer=$!
 	soon test -s pid
 	worker=$(cat pid)

@@ -131,7 +131,7 @@ with_frame() {
 
 test_a_recording_has_the_chains() {
 	ready
-	expect_status 0 "$PERF_BPF" trace -e close --call-graph dwarf -o t.data -- ./pbs_work 20
+	expect_status 0 "$PERF_BPF" trace -e close --call-graph dwarf --record t.data -- ./pbs_work 20
 	expect_status 0 "$PERF_BPF" trace -i t.data --log lines
 	assert_equal "$(up_to_main)" "20 7000 syscall pbs_a main
 20 7001 syscall pbs_b pbs_a main"
@@ -142,7 +142,7 @@ test_a_recording_has_the_chains() {
 	"$PERF_BPF" script -i t.data >lines
 	assert_equal "$(with_frame " pbs_b[+]")" "20 raw_syscalls:sys_exit:"
 	ready -fno-omit-frame-pointer
-	expect_status 0 "$PERF_BPF" trace -e close,sched:sched_process_exit -g -o t.data -- ./pbs_work 20
+	expect_status 0 "$PERF_BPF" trace -e close,sched:sched_process_exit -g --record t.data -- ./pbs_work 20
 	expect_status 0 "$PERF_BPF" trace -i t.data --log lines
 	assert_equal "$(up_to_main)" "20 7000 syscall main
 20 7001 syscall pbs_a main"
@@ -151,7 +151,7 @@ test_a_recording_has_the_chains() {
 	perf script -i t.data >lines 2>err || fail "perf script: $(cat err)"
 	# it takes a path that begins with /tmp/perf- for that of a list of symbols
 	assert_equal "$(with_frame "pbs_work[)]")" "40 raw_syscalls:sys_exit:"
-	expect_status 2 "$PERF_BPF" trace --min-stack 3 -o t.data true
+	expect_status 2 "$PERF_BPF" trace --min-stack 3 --record t.data true
 	assert_contains err "use them with -i"
 }
 

@@ -270,7 +270,7 @@ replays() {
 
 test_of_a_recording() {
 	make_workload
-	trace -o calls.data
+	trace --record calls.data
 	mv out counts
 	replays etc 'openat.filename ~ "/etc/*"'
 	replays failed_etc 'openat.filename ~ "/etc/*" && error == ENOENT'
