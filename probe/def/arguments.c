@@ -140,10 +140,10 @@ static struct error *parse_special(struct def_parser *p, struct probe_arg *arg)
 		     : error_nomem();
 }
 
-/* "order", "Shop::count" */
+/* "order", "Shop::count", "~r0": Go's name of a result that has none */
 static struct error *parse_variable(struct def_parser *p, struct probe_arg *arg)
 {
-	size_t n = 0;
+	size_t n = peek(p) == '~';
 
 	for (;;) {
 		const size_t more = def_ident_len(p->text + p->pos + n);
@@ -180,7 +180,7 @@ static struct error *parse_base(struct def_parser *p, struct probe_arg *arg)
 		return parse_variable(p, arg);
 	}
 	arg->base = PROBE_VARIABLE;
-	if (!starts_ident(c))
+	if (!starts_ident(c) && !(c == '~' && starts_ident(p->text[p->pos + 1])))
 		return c && !is_blank(c) ? fail(p, at, "a variable cannot begin with '%c'", c)
 					 : fail(p, at, "expected a variable here");
 	return parse_variable(p, arg);
@@ -275,7 +275,8 @@ static struct error *default_name(struct probe_arg *arg)
 			name = arg->steps[i].name;
 	if (name) {
 		const char *last = strrchr(name, ':');
-		arg->name = strdup(last ? last + 1 : name);
+		name = last ? last + 1 : name;
+		arg->name = strdup(*name == '~' ? name + 1 : name);
 	} else if (arg->base == PROBE_PARAM) {
 		arg->name = text_format("arg%d", (int)arg->index + 1);
 	} else if (arg->base == PROBE_STACK) {

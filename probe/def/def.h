@@ -13,7 +13,7 @@
  *	[KEY=VALUE;]... [[GROUP:]EVENT=]FILE;PATTERN [ARG ...]
  *
  * Keys: exec=PATH (a user binary or library), module=NAME (of the kernel),
- * inlines=yes|no (inlined copies too; yes), force=yes|no.
+ * inlines=yes|no (inlined copies too; yes), force=yes|no, unsure=yes|no.
  * FUNC may be a glob. LINE counts from the function's first line; 0 is the entry. A C++ or
  * Rust name is written as it is ("Shop::order", "Shop::operator+",
  * "shop::(anonymous namespace)::f", "Shop::order(char const*)"). A word before ':' is a FILE when
@@ -115,6 +115,7 @@ struct probe_def {
 	char *exec, *module; /* NULL: not said: the kernel */
 	bool inlines;	     /* yes when not said */
 	bool force;
+	bool unsure;	     /* also variables that may have no value yet at the probe point */
 	char *group, *event; /* NULL: not said */
 	char *function;	     /* may be a glob; NULL with FILE:LINE and FILE;PATTERN */
 	bool is_glob;

@@ -11,7 +11,7 @@
 #include "lib/base/strbuf.h"
 #include "probe/def/internal.h"
 
-static const char *const keys[] = {"exec", "module", "inlines", "force"};
+static const char *const keys[] = {"exec", "module", "inlines", "force", "unsure"};
 
 static struct error *yes_or_no(struct def_parser *p, size_t at, const char *value, bool *out)
 {
@@ -73,7 +73,9 @@ struct error *def_parse_keys(struct def_parser *p)
 				return fail(p, start, "'%s' is given twice", key);
 			*to = steal_ptr(value);
 		} else {
-			TRY(yes_or_no(p, at, value, which == 2 ? &def->inlines : &def->force));
+			bool *const flags[] = {&def->inlines, &def->force, &def->unsure};
+
+			TRY(yes_or_no(p, at, value, flags[which - 2]));
 		}
 		if (def->exec && def->module)
 			return fail(p, start, "exec and module cannot be used together");

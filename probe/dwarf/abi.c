@@ -116,6 +116,95 @@ static void shape_of(struct value_shape *shape, struct type type, uint64_t offse
 	} while (!shape->unknown && !die_sibling(&child));
 }
 
+/* The members of a class that decide how it is passed, as far as its author declared them. */
+struct special_members {
+	unsigned copies, deleted; /* constructors that copy or move; of these */
+	bool has_own; /* a copy or move constructor or a destructor with code of its own */
+};
+
+/* Whether the constructor's first own parameter is a reference to its class. */
+static bool copies_itself(Dwarf_Die *constructor, struct type class)
+{
+	Dwarf_Die child;
+
+	if (dwarf_child(constructor, &child))
+		return false;
+	do {
+		if (dwarf_tag(&child) != DW_TAG_formal_parameter ||
+		    die_flag(&child, DW_AT_artificial))
+			continue;
+		struct type param = type_peel(type_of(&child));
+		const int tag = type_tag(&param);
+
+		if (tag != DW_TAG_reference_type && tag != DW_TAG_rvalue_reference_type)
+			return false;
+		struct type target = type_peel(type_of(&param.die));
+		return !target.is_void && target.die.addr == class.die.addr;
+	} while (!die_sibling(&child));
+	return false;
+}
+
+static void note_method(Dwarf_Die *method, struct type class, struct special_members *m)
+{
+	const char *name = die_name(method), *own = die_name(&class.die);
+	uint64_t defaulted = 0;
+
+	if (!name || !own || die_flag(method, DW_AT_artificial))
+		return;
+	const size_t n = strcspn(own, "<");
+	const bool destroys = name[0] == '~';
+	const bool copies = !strncmp(name, own, n) && (!name[n] || name[n] == '<') &&
+			    copies_itself(method, class);
+	if (!destroys && !copies)
+		return;
+	const bool deleted = die_flag(method, DW_AT_deleted);
+	die_udata(method, DW_AT_defaulted, &defaulted);
+	m->copies += copies;
+	m->deleted += copies && deleted;
+	m->has_own |= !deleted && defaulted != DW_DEFAULTED_in_class;
+}
+
+/*
+ * g++ writes no DW_AT_calling_convention for classes. The C++ ABI of Itanium (1.1, "non-trivial for
+ * the purposes of calls"): a class goes by reference if it, a base or a member has a copy or move
+ * constructor or a destructor with code, or something virtual, or if it cannot be copied.
+ */
+static bool is_non_trivial(struct type type, int depth)
+{
+	struct special_members special = {0};
+	Dwarf_Die child;
+	uint64_t virtuality = 0;
+
+	type = type_peel(type);
+	while (type_tag(&type) == DW_TAG_array_type)
+		type = type_peel(type_of(&type.die));
+	if (type.is_void || !type_is_struct(type_tag(&type)) || dwarf_child(&type.die, &child))
+		return false;
+	if (depth > 16)
+		return true;
+	do {
+		switch (dwarf_tag(&child)) {
+		case DW_TAG_subprogram:
+			if (die_udata(&child, DW_AT_virtuality, &virtuality) && virtuality)
+				return true;
+			note_method(&child, type, &special);
+			break;
+		case DW_TAG_inheritance:
+			if ((die_udata(&child, DW_AT_virtuality, &virtuality) && virtuality) ||
+			    is_non_trivial(type_of(&child), depth + 1))
+				return true;
+			break;
+		case DW_TAG_member:
+			if (!die_flag(&child, DW_AT_external) &&
+			    !die_flag(&child, DW_AT_declaration) &&
+			    is_non_trivial(type_of(&child), depth + 1))
+				return true;
+			break;
+		}
+	} while (!die_sibling(&child));
+	return special.has_own || (special.copies && special.copies == special.deleted);
+}
+
 /* Whether C++ passes it by a reference to a copy; *known false: not sure. */
 static bool by_reference(struct type type, bool *known)
 {
@@ -128,6 +217,8 @@ static bool by_reference(struct type type, bool *known)
 		if (convention == DW_CC_pass_by_value)
 			return false;
 	}
+	if (die_lang_is_cxx(&type.die) && die_is_gnu(&type.die))
+		return is_non_trivial(type, 0);
 	if (!die_lang_is_c(&type.die))
 		*known = false;
 	return false;

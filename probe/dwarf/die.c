@@ -123,6 +123,45 @@ bool die_udata(Dwarf_Die *die, unsigned int name, uint64_t *value)
 	return true;
 }
 
+bool die_location(Dwarf_Die *die, unsigned int attr, bool integrate, Dwarf_Attribute *out)
+{
+	if (!(integrate ? dwarf_attr_integrate(die, attr, out) : dwarf_attr(die, attr, out)))
+		return false;
+	/* The length is one byte of the same value in both. */
+	if (dwarf_whatform(out) == DW_FORM_block1 && out->valp && *out->valp < 128)
+		out->form = DW_FORM_exprloc;
+	return true;
+}
+
+bool tag_has_functions(int tag)
+{
+	switch (tag) {
+	case DW_TAG_namespace:
+	case DW_TAG_module:
+	case DW_TAG_structure_type:
+	case DW_TAG_class_type:
+	case DW_TAG_union_type:
+	case DW_TAG_interface_type:
+	case DW_TAG_enumeration_type:
+		return true;
+	default:
+		return false;
+	}
+}
+
+bool tag_is_block(int tag)
+{
+	switch (tag) {
+	case DW_TAG_lexical_block:
+	case DW_TAG_try_block:
+	case DW_TAG_catch_block:
+	case DW_TAG_with_stmt:
+		return true;
+	default:
+		return false;
+	}
+}
+
 bool die_entry(Dwarf_Die *die, Dwarf_Addr *address)
 {
 	Dwarf_Addr base, start, end;
@@ -190,6 +229,11 @@ bool die_is_gnu(Dwarf_Die *die)
 			: NULL;
 
 	return producer && !strncmp(producer, "GNU ", 4);
+}
+
+bool die_lang_is_go(Dwarf_Die *die)
+{
+	return die_lang(die) == DW_LANG_Go;
 }
 
 bool die_lang_is_rust(Dwarf_Die *die)

@@ -91,7 +91,7 @@ struct dwarf_place {
 	uint32_t line;
 	/* Private: the DIEs of the function and of its copy; which state at the address. */
 	uint64_t function_die, scope_die;
-	bool is_entry;
+	bool is_entry, unsure;
 	int view;
 };
 

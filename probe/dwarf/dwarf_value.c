@@ -98,6 +98,70 @@ static struct error *piece_of(const struct dwarf_object *object, const struct lo
 	return ok ? NULL : error_nomem();
 }
 
+/* Whether bits [from, from + n) of a type are more than padding; where that is not clear, they are.
+ */
+static bool has_data(struct type type, uint64_t from, uint64_t n, int depth)
+{
+	struct type peeled = type_peel(type);
+	Dwarf_Die child;
+
+	if (peeled.is_void || depth > DEPTH_MAX ||
+	    (type_tag(&peeled) != DW_TAG_structure_type &&
+	     type_tag(&peeled) != DW_TAG_class_type) ||
+	    dwarf_child(&peeled.die, &child))
+		return true;
+	do {
+		const int tag = dwarf_tag(&child);
+		uint64_t at, size, bits;
+
+		if (tag == DW_TAG_variant_part)
+			return true;
+		if ((tag != DW_TAG_member && tag != DW_TAG_inheritance) ||
+		    dwarf_hasattr(&child, DW_AT_external) ||
+		    dwarf_hasattr(&child, DW_AT_declaration))
+			continue;
+		const struct type member = type_of(&child);
+		if (!type_size(member, &size))
+			return true;
+		bits = size * 8;
+		if (die_udata(&child, DW_AT_data_bit_offset, &at)) {
+			if (!die_udata(&child, DW_AT_bit_size, &bits))
+				return true;
+		} else if (dwarf_hasattr(&child, DW_AT_bit_size) ||
+			   !die_udata(&child, DW_AT_data_member_location, &at)) {
+			return true;
+		} else {
+			at *= 8;
+		}
+		const uint64_t first = max_of(at, from), end = min_of(at + bits, from + n);
+		if (first < end && has_data(member, first - at, end - first, depth + 1))
+			return true;
+	} while (!die_sibling(&child));
+	return false;
+}
+
+/* Padding that no part holds: zeros, as they are in memory of most objects. */
+static struct error *fill_padding(const struct dwarf_object *object, struct fetch_value *value)
+{
+	uint64_t at = object->bit;
+
+	for (size_t i = 0; i < value->n_pieces; i++) {
+		struct fetch_piece *piece = &value->pieces[i];
+		struct insns zero = {0};
+
+		if (piece->gives == FETCH_NOTHING && piece->bit_size <= 64 &&
+		    !has_data(object->type, at, piece->bit_size, 0)) {
+			if (!insns_add(&zero, (struct fetch_insn){.op = FETCH_CONST}))
+				return error_nomem();
+			piece->gives = FETCH_VALUE;
+			piece->insns = zero.v;
+			piece->n_insns = zero.n;
+		}
+		at += piece->bit_size;
+	}
+	return NULL;
+}
+
 /* The object's bits, from all the parts that hold some. */
 static struct error *pieces_of(const struct dwarf_object *object, uint64_t bits, bool scalar,
 			       struct fetch_value *value)
@@ -158,9 +222,17 @@ static struct error *pieces_of(const struct dwarf_object *object, uint64_t bits,
 					   ? "DW_OP_implicit_pointer: it points to a value that is "
 					     "not in memory (its members can be read)"
 					   : "optimized out");
+	if (lost && !scalar && !object->bit) {
+		TRY(fill_padding(object, value));
+		lost = 0;
+		for (size_t i = 0; i < value->n_pieces; i++)
+			lost += value->pieces[i].gives == FETCH_NOTHING;
+	}
 	if (lost && scalar)
 		return value_block(value, "partly optimized out");
-	return NULL;
+	return lost ? value_block(value,
+				  "partly optimized out (the members that are left can be read)")
+		    : NULL;
 }
 
 /* What a string is not; the hint says what is. */

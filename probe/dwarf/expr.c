@@ -456,7 +456,8 @@ static struct error *frame_base(struct machine *m, int64_t offset)
 	Dwarf_Op *ops;
 	size_t n;
 
-	if (!m->ctx->function.addr || !dwarf_attr(&m->ctx->function, DW_AT_frame_base, &attr))
+	if (!m->ctx->function.addr ||
+	    !die_location(&m->ctx->function, DW_AT_frame_base, false, &attr))
 		return block(m, DW_OP_fbreg, "in a function without a frame base");
 	if (m->ctx->depth > 8)
 		return block(m, DW_OP_fbreg, "in a circle");

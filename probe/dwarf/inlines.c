@@ -128,18 +128,12 @@ static struct error *list_functions(struct dwarf_image *image, struct unit_code 
 				TRY(add_function(image, code, &child));
 			enter = within;
 			break;
-		case DW_TAG_namespace:
-		case DW_TAG_module:
-		case DW_TAG_structure_type:
-		case DW_TAG_class_type:
-		case DW_TAG_union_type:
-		case DW_TAG_enumeration_type: /* Rust's have methods */
-			enter = true;
-			break;
-		case DW_TAG_lexical_block:
 		case DW_TAG_inlined_subroutine:
 			enter = within;
 			break;
+		default:
+			enter = tag_has_functions(dwarf_tag(&child)) ||
+				(within && tag_is_block(dwarf_tag(&child)));
 		}
 		if (enter)
 			TRY(list_functions(image, code, &child, within, depth + 1));

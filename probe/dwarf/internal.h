@@ -155,9 +155,10 @@ struct error *unit_by_address(struct dwarf_image *image, Dwarf_Addr address,
 			      struct dwarf_unit **out);
 /*
  * The units that may hold the name: a true bitmap of image->units.n bytes, the
- * caller's to free(). A superset. names are C strings or globs.
+ * caller's to free(). A superset.
  */
-struct error *units_with_name(struct dwarf_image *image, const char *name, uint8_t **out);
+struct error *units_with_name(struct dwarf_image *image, const char *name, bool is_glob,
+			      uint8_t **out);
 /* Likewise those whose line tables may name the source file ("fs.h", "linux/fs.h"). */
 struct error *units_with_file(struct dwarf_image *image, const char *file, uint8_t **out);
 
@@ -181,14 +182,28 @@ bool die_flag(Dwarf_Die *die, unsigned int attr);
 bool die_ref(Dwarf_Die *die, unsigned int attr, Dwarf_Die *out);
 /* Follows abstract origins and specifications to the end. */
 void die_origin(Dwarf_Die *die, Dwarf_Die *out);
+/*
+ * The location or frame base of a DIE itself; integrate: or of its origin. A block is an
+ * expression, as Go writes them; libdw takes it for one only before DWARF 4.
+ */
+bool die_location(Dwarf_Die *die, unsigned int attr, bool integrate, Dwarf_Attribute *out);
 /* Whether both are the same function or variable, or copies of it. */
 bool die_same_origin(Dwarf_Die *a, Dwarf_Die *b);
+/*
+ * Which DIEs can have functions as children, for all who look for functions: scopes and types, of
+ * any language (Rust's enumerations have methods). So can functions, and blocks in them: lambdas,
+ * local classes, nested functions of GNU C, Ada, D and Fortran.
+ */
+bool tag_has_functions(int tag);
+/* A block within a function. */
+bool tag_is_block(int tag);
 /* The address where a function, a scope or an inlined copy begins; false: it has no code. */
 bool die_entry(Dwarf_Die *die, Dwarf_Addr *address);
 bool die_has_code(Dwarf_Die *die);
 bool die_lang_is_c(Dwarf_Die *die);
 bool die_lang_is_cxx(Dwarf_Die *die);
 bool die_lang_is_rust(Dwarf_Die *die);
+bool die_lang_is_go(Dwarf_Die *die);
 /* Made by gcc. */
 bool die_is_gnu(Dwarf_Die *die);
 /* The source file that an attribute names, as DW_AT_call_file does; NULL: not known. */
@@ -274,6 +289,7 @@ struct context {
 	Dwarf_Die instance;  /* function, or the inlined copy */
 	bool instance_entry; /* pc is where the instance begins */
 	int view;	     /* which of the states at pc (location views); -1: not known */
+	bool unsure;	     /* also what may have been stored in memory only later */
 	bool wide;	     /* what is evaluated is a variable of eight bytes */
 	int depth;
 };

@@ -230,7 +230,7 @@ bool variable_in_slot(struct context *ctx, Dwarf_Die *die)
 	Dwarf_Op *ops, *base_ops;
 	size_t n, n_base;
 
-	if (!dwarf_attr_integrate(die, DW_AT_location, &attr) || is_list(&attr) ||
+	if (!die_location(die, DW_AT_location, true, &attr) || is_list(&attr) ||
 	    dwarf_getlocation(&attr, &ops, &n) || !n)
 		return false;
 	if (ops[0].atom >= DW_OP_breg0 && ops[0].atom <= DW_OP_breg31) {
@@ -244,7 +244,8 @@ bool variable_in_slot(struct context *ctx, Dwarf_Die *die)
 	}
 	if (ops[0].atom != DW_OP_fbreg)
 		return false;
-	bool by_cfa = ctx->function.addr && dwarf_attr(&ctx->function, DW_AT_frame_base, &base) &&
+	bool by_cfa = ctx->function.addr &&
+		      die_location(&ctx->function, DW_AT_frame_base, false, &base) &&
 		      !is_list(&base) && !dwarf_getlocation(&base, &base_ops, &n_base) &&
 		      n_base == 1 && base_ops[0].atom == DW_OP_call_frame_cfa;
 	/* What the caller pushed is there from the start. */
@@ -288,7 +289,7 @@ static uint16_t frame_register(struct context *ctx)
 	Dwarf_Op *ops;
 	size_t n;
 
-	if (ctx->function.addr && dwarf_attr(&ctx->function, DW_AT_frame_base, &attr) &&
+	if (ctx->function.addr && die_location(&ctx->function, DW_AT_frame_base, false, &attr) &&
 	    !is_list(&attr) && !dwarf_getlocation(&attr, &ops, &n) && n == 1 &&
 	    ops[0].atom >= DW_OP_reg0 && ops[0].atom <= DW_OP_reg31)
 		return (uint16_t)(ops[0].atom - DW_OP_reg0);
@@ -360,13 +361,16 @@ struct error *variable_location(struct context *ctx, Dwarf_Die *die, struct dwar
 			TRY(abi_parameter(ctx, die, loc, &known));
 		if (known)
 			return NULL;
+		if (die_flag(die, DW_AT_variable_parameter) && die_lang_is_go(die))
+			return location_block(loc, "it is a result, which has no value yet (probe "
+						   "a line)");
 		if (slot)
 			return location_block(loc, "it is stored in memory only after the "
 						   "function's prologue (probe a line)");
 	}
 	if (dwarf_attr_integrate(die, DW_AT_const_value, &attr))
 		return constant(ctx, die, &attr, loc);
-	if (!dwarf_attr_integrate(die, DW_AT_location, &attr)) {
+	if (!die_location(die, DW_AT_location, true, &attr)) {
 		if (die_flag(die, DW_AT_external) || die_flag(die, DW_AT_declaration)) {
 			TRY(external_location(ctx, die, loc, &any));
 			if (any)
@@ -396,10 +400,12 @@ struct error *variable_location(struct context *ctx, Dwarf_Die *die, struct dwar
 					      dwarf_errmsg(-1));
 		if (!n)
 			return location_block(loc, "optimized out");
-		if (ctx->instance_entry && !ctx->at_entry && variable_in_slot(ctx, die))
+		if (ctx->instance_entry && !ctx->at_entry && !ctx->unsure &&
+		    variable_in_slot(ctx, die))
 			return location_block(
 				loc, "it is stored in memory, possibly only after the first "
-				     "instruction of the inlined copy (probe a line)");
+				     "instruction of the inlined copy (probe a line; unsure=yes; "
+				     "reads it anyway)");
 		if (ctx->at_entry && variable_in_slot(ctx, die))
 			return location_block(loc, "it has no value yet at the function's first "
 						   "instruction (probe a line)");
@@ -441,5 +447,6 @@ struct error *place_context(struct dwarf_image *image, const struct dwarf_place 
 	 * the source is further. */
 	ctx->instance_entry = place->is_entry && !place->after_prologue;
 	ctx->view = place->view;
+	ctx->unsure = place->unsure;
 	return NULL;
 }

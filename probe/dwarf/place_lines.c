@@ -338,8 +338,7 @@ static struct error *file_line_in_unit(struct places_search *s, struct dwarf_uni
 			note_near(s, s->def->line, row.line);
 			continue;
 		}
-		err = instance_at(s->image, unit, row.address, row.file, row.line, &instance,
-				  &found);
+		err = instance_at(s->image, unit, row.address, row.line, &instance, &found);
 		if (!err && found && (s->def->inlines || !instance.inlined))
 			err = chosen_add(s->image, &instance, &row, row_is_empty(lines, n, i, &row),
 					 &chosen);

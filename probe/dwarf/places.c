@@ -78,6 +78,7 @@ struct error *place_add(struct places_search *s, const struct instance *instance
 	place->address = image_address(image, pc);
 	place->offset = pc - low;
 	place->is_entry = is_entry;
+	place->unsure = s->def->unsure;
 	place->view = view;
 	place->after_prologue = after_prologue;
 	place->at_return = at_return;

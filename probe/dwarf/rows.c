@@ -56,7 +56,7 @@ bool in_inner_copy(Dwarf_Die *parent, Dwarf_Addr pc, int depth)
 
 		if (tag == DW_TAG_inlined_subroutine && dwarf_haspc(&child, pc) > 0)
 			return true;
-		if (tag == DW_TAG_lexical_block && dwarf_haspc(&child, pc) > 0 &&
+		if (tag_is_block(tag) && dwarf_haspc(&child, pc) > 0 &&
 		    in_inner_copy(&child, pc, depth + 1))
 			return true;
 	} while (!die_sibling(&child));
@@ -106,6 +106,22 @@ static struct error *find_limit(struct dwarf_image *image, Dwarf_Die *parent,
 	return NULL;
 }
 
+static struct error *line_of_entry(struct dwarf_image *image, Dwarf_Die *function,
+				   const char **file, int *number)
+{
+	Dwarf_Lines *lines;
+	Dwarf_Addr low;
+	size_t n;
+
+	if (dwarf_tag(function) != DW_TAG_subprogram || !die_entry(function, &low))
+		return NULL;
+	TRY(lines_of(image, function, &lines, &n));
+	Dwarf_Line *line = n ? line_at(lines, n, low) : NULL;
+	if (line && !dwarf_lineno(line, number))
+		*file = dwarf_linesrc(line, NULL, NULL);
+	return NULL;
+}
+
 struct error *instance_lines(struct dwarf_image *image, const struct instance *instance,
 			     struct instance_lines *out, bool *known)
 {
@@ -114,7 +130,13 @@ struct error *instance_lines(struct dwarf_image *image, const struct instance *i
 
 	*known = false;
 	out->file = die_decl_file(image, &die);
-	if (!out->file || dwarf_decl_line(&die, &line) || line <= 0)
+	if (dwarf_decl_line(&die, &line)) {
+		line = 0;
+		/* Go tells it by the line table alone. */
+		if (die_lang_is_go(&die))
+			TRY(line_of_entry(image, &die, &out->file, &line));
+	}
+	if (!out->file || line <= 0)
 		return NULL;
 	out->first = (uint32_t)line;
 	out->limit = UINT32_MAX;

@@ -481,7 +481,7 @@ struct error *type_complete(struct dwarf_image *image, struct type *type)
 		return NULL;
 	_cleanup_free_ uint8_t *units = NULL;
 	Dwarf_Die other;
-	TRY(units_with_name(image, name, &units));
+	TRY(units_with_name(image, name, false, &units));
 	for (size_t i = 0; i < image->units.n; i++) {
 		Dwarf_Die root;
 		bool found = false;

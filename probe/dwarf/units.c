@@ -20,6 +20,8 @@
  */
 #include "probe/dwarf/internal.h"
 
+#include <ctype.h>
+
 #include <gelf.h>
 
 #include "lib/sys/open_file.h"
@@ -428,24 +430,43 @@ static struct error *numbers_search(const struct unit_section *sec, const struct
 	return n < 0 ? error_errno(errno, "cannot read the debug information") : NULL;
 }
 
-/* What all names that match begin with, "" when nothing is sure. */
-static bool needle_make(const char *name, struct needle *needle)
+/*
+ * "ns::Class<int*>::method" is stored as "method": the last part of a path. "operator<" stays
+ * whole, and so does what has no end.
+ */
+static const char *last_part(const char *name)
 {
 	const char *base = name;
-	/* "ns::Class::method" is stored as "method"; "operator<" and generics stay whole. */
-	for (const char *p = name; *p && *p != '<' && *p != '('; p++) {
-		if (p[0] == ':' && p[1] == ':')
+	int depth = 0;
+
+	for (const char *p = name; *p; p++) {
+		if (p == base && !strncmp(p, "operator", 8) && !isalnum((unsigned char)p[8]) &&
+		    p[8] != '_' && p[8] != ':')
+			break;
+		depth += (*p == '<' || *p == '(') - (*p == '>' || *p == ')');
+		if (!depth && p[0] == ':' && p[1] == ':')
 			base = p + 2;
 	}
+	return base;
+}
+
+/* What all names that match begin with, "" when nothing is sure. */
+static bool needle_make(const char *name, bool is_glob, struct needle *needle)
+{
+	const char *base = last_part(name);
+
 	needle->pattern = NULL;
-	if (glob_is_pattern(base)) {
+	needle->n = strlen(base);
+	const char *generic = strchr(base, '<');
+	if (is_glob && glob_is_pattern(base)) {
 		needle->pattern = base;
 		needle->n = strcspn(base, "*?[\\");
-	} else {
-		needle->n = strlen(base);
-		const char *generic = strchr(base, '<');
-		if (generic && strncmp(base, "operator", 8))
-			needle->n = (size_t)(generic - base);
+	}
+	/* The arguments of a template are written in several ways. */
+	if (generic && generic > base && strncmp(base, "operator", 8)) {
+		needle->n = min_of(needle->n, (size_t)(generic - base));
+		if (needle->n == (size_t)(generic - base))
+			needle->pattern = NULL;
 	}
 	needle->literal = strndup(base, needle->n);
 	return needle->literal;
@@ -504,7 +525,8 @@ static bool image_has_section(struct dwarf_image *image, const char *name)
 	return section_open(image, name, -1, &sec);
 }
 
-struct error *units_with_name(struct dwarf_image *image, const char *name, uint8_t **out)
+struct error *units_with_name(struct dwarf_image *image, const char *name, bool is_glob,
+			      uint8_t **out)
 {
 	_cleanup_(numbers_free) struct unit_numbers *set = NULL;
 	_cleanup_close_ int fd = -1;
@@ -514,7 +536,7 @@ struct error *units_with_name(struct dwarf_image *image, const char *name, uint8
 	TRY(image_need_units(image));
 	_cleanup_free_ uint8_t *units = calloc(image->units.n + 1, 1);
 	set = calloc(1, sizeof(*set));
-	if (!units || !set || !needle_make(name, &needle))
+	if (!units || !set || !needle_make(name, is_glob, &needle))
 		return error_nomem();
 	_cleanup_free_ char *literal = needle.literal;
 

@@ -21,12 +21,6 @@ static bool is_variable(int tag)
 	return tag == DW_TAG_formal_parameter || tag == DW_TAG_variable || tag == DW_TAG_constant;
 }
 
-static bool is_block(int tag)
-{
-	return tag == DW_TAG_lexical_block || tag == DW_TAG_try_block ||
-	       tag == DW_TAG_catch_block || tag == DW_TAG_with_stmt;
-}
-
 static struct error *add(struct variables *out, Dwarf_Die *die, bool is_global, bool absent)
 {
 	const char *name = die_name(die);
@@ -73,7 +67,7 @@ static struct error *scope_walk(struct context *ctx, Dwarf_Die *scope, struct va
 
 		if (is_variable(tag)) {
 			TRY(add(out, &child, false, false));
-		} else if (is_block(tag) && !deeper && dwarf_haspc(&child, ctx->pc) > 0) {
+		} else if (tag_is_block(tag) && !deeper && dwarf_haspc(&child, ctx->pc) > 0) {
 			inner = child;
 			deeper = true;
 		}
@@ -244,7 +238,7 @@ static struct error *global_of_all(struct dwarf_image *image, const char *name)
 		return NULL;
 	free(known->name);
 	*known = (struct known_global){0};
-	TRY(units_with_name(image, last_name(name), &units));
+	TRY(units_with_name(image, last_name(name), false, &units));
 	for (size_t i = 0; i < image->units.n && !known->is_external; i++) {
 		_cleanup_variables_ struct variables others = {0};
 		struct scope_variable one;

@@ -19,7 +19,8 @@ struct matcher matcher_make(struct dwarf_image *image, const char *pattern, bool
 		.pattern = pattern,
 		.file = file,
 		.is_glob = is_glob,
-		.qualified = strstr(pattern, "::"),
+		/* "fi<long>" is called "fi<long int>" in gcc's DWARF: the linkage name tells */
+		.qualified = strstr(pattern, "::") || strchr(pattern, '<'),
 	};
 }
 
@@ -252,25 +253,16 @@ static struct error *walk(struct instance_walk *w, Dwarf_Die *parent, Dwarf_Die 
 			}
 			TRY(walk(w, &child, function, &child, depth + 1));
 			break;
-		case DW_TAG_lexical_block:
-		case DW_TAG_try_block:
-		case DW_TAG_catch_block:
-			TRY(walk(w, &child, function, scope, depth + 1));
-			break;
-		case DW_TAG_namespace:
-		case DW_TAG_module:
-			TRY(walk(w, &child, function, scope, depth + 1));
-			break;
-		case DW_TAG_structure_type:
-		case DW_TAG_class_type:
-		case DW_TAG_union_type:
-			if (!w->c)
-				TRY(walk(w, &child, function, scope, depth + 1));
-			break;
 		case DW_TAG_imported_unit:
 			if (die_ref(&child, DW_AT_import, &other))
 				TRY(walk(w, &other, function, scope, depth + 1));
 			break;
+		default:
+			/* In C, types have no functions; there are many. */
+			if (tag_is_block(dwarf_tag(&child)) ||
+			    (tag_has_functions(dwarf_tag(&child)) &&
+			     !(w->c && type_is_struct(dwarf_tag(&child)))))
+				TRY(walk(w, &child, function, scope, depth + 1));
 		}
 		TRY(die_next(w->image, &child, &have));
 	}
@@ -347,7 +339,7 @@ struct error *instances_find(struct dwarf_image *image, struct matcher *matcher,
 		if (look.n && !look.elsewhere)
 			return instances_in_unit(image, unit, matcher, inlines, fn, ctx);
 	}
-	TRY(units_with_name(image, matcher->pattern, &units));
+	TRY(units_with_name(image, matcher->pattern, matcher->is_glob, &units));
 	for (size_t i = 0; i < image->units.n; i++) {
 		if (units[i])
 			TRY(instances_in_unit(image, &image->units.v[i], matcher, inlines, fn,
@@ -366,66 +358,68 @@ static bool is_call_line(Dwarf_Die *inlined, uint32_t line)
 	return line && die_udata(inlined, DW_AT_call_line, &call) && call == line;
 }
 
-static struct error *innermost(struct dwarf_image *image, Dwarf_Die *parent, Dwarf_Addr pc,
-			       const char *file, uint32_t line, struct instance *out, bool *found,
-			       int depth)
+struct innermost {
+	struct dwarf_image *image;
+	Dwarf_Addr pc;
+	uint32_t line;
+	bool within; /* also functions within others: see tag_has_functions() */
+	struct instance *out;
+	bool found;
+};
+
+static struct error *innermost(struct innermost *w, Dwarf_Die *parent, int depth)
 {
 	Dwarf_Die child;
 	bool have;
 
 	if (depth > DEPTH_MAX)
 		return NULL;
-	TRY(die_child(image, parent, &child, &have));
+	TRY(die_child(w->image, parent, &child, &have));
 	while (have) {
-		int tag = dwarf_tag(&child);
+		const int tag = dwarf_tag(&child);
+		const bool is_code = tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine ||
+				     tag_is_block(tag);
 		bool into = false;
 
-		switch (tag) {
-		case DW_TAG_subprogram:
-			into = die_has_code(&child) && dwarf_haspc(&child, pc) > 0;
-			if (into) {
-				*out = (struct instance){.die = child, .function = child};
-				*found = true;
-			}
-			break;
-		case DW_TAG_inlined_subroutine:
-			into = dwarf_haspc(&child, pc) > 0;
-			if (into && is_call_line(&child, line))
+		if (is_code)
+			into = (tag != DW_TAG_subprogram || die_has_code(&child)) &&
+			       dwarf_haspc(&child, w->pc) > 0;
+		if (into && tag == DW_TAG_subprogram) {
+			*w->out = (struct instance){.die = child, .function = child};
+			w->found = true;
+		} else if (into && w->found && tag == DW_TAG_inlined_subroutine) {
+			if (is_call_line(&child, w->line))
 				return NULL;
-			if (into) {
-				out->die = child;
-				out->inlined = true;
-			}
-			break;
-		case DW_TAG_lexical_block:
-		case DW_TAG_try_block:
-		case DW_TAG_catch_block:
-			into = dwarf_haspc(&child, pc) > 0;
-			break;
-		case DW_TAG_namespace:
-		case DW_TAG_structure_type:
-		case DW_TAG_class_type:
-			into = !*found;
-			break;
+			w->out->die = child;
+			w->out->inlined = true;
 		}
+		if (!w->found && (is_code ? w->within : tag_has_functions(tag)))
+			into = true;
 		if (into) {
-			TRY(innermost(image, &child, pc, file, line, out, found, depth + 1));
-			if (*found)
+			TRY(innermost(w, &child, depth + 1));
+			if (w->found)
 				return NULL;
 		}
-		TRY(die_next(image, &child, &have));
+		TRY(die_next(w->image, &child, &have));
 	}
 	return NULL;
 }
 
 struct error *instance_at(struct dwarf_image *image, struct dwarf_unit *unit, Dwarf_Addr pc,
-			  const char *file, uint32_t line, struct instance *out, bool *found)
+			  uint32_t line, struct instance *out, bool *found)
 {
+	struct innermost w = {.image = image, .pc = pc, .line = line, .out = out};
 	Dwarf_Die root;
 
 	*found = false;
 	TRY(unit_root(image, unit, &root));
-	return innermost(image, &root, pc, file, line, out, found, 0);
+	TRY(innermost(&w, &root, 0));
+	/* Most functions are not within others, and need no look into all. */
+	w.within = true;
+	if (!w.found)
+		TRY(innermost(&w, &root, 0));
+	*found = w.found;
+	return NULL;
 }
 
 Dwarf_Off block_at(struct dwarf_image *image, Dwarf_Die *instance, Dwarf_Addr pc)

@@ -45,7 +45,7 @@ struct error *instances_in_unit(struct dwarf_image *image, struct dwarf_unit *un
 /* The innermost instance at an address within a unit; false: none. For the line, not beyond the
  * call that stands on it. line 0: any. */
 struct error *instance_at(struct dwarf_image *image, struct dwarf_unit *unit, Dwarf_Addr pc,
-			  const char *file, uint32_t line, struct instance *out, bool *found);
+			  uint32_t line, struct instance *out, bool *found);
 /* The innermost block of the instance that holds the address. */
 Dwarf_Off block_at(struct dwarf_image *image, Dwarf_Die *instance, Dwarf_Addr pc);
 

@@ -218,12 +218,27 @@ static struct error *first_of(struct error *first, struct error *second)
 	return first;
 }
 
-struct error *probe_variables(struct probe_finder *finder, const struct probe_def *def,
+struct error *probe_resolve(struct probe_finder *finder, struct probe_def *def, bool *changed)
+{
+	struct user *user;
+
+	*changed = false;
+	if (!def->exec)
+		return NULL;
+	TRY(finder_user(finder, def->exec, &user));
+	return user_resolve(user, def, changed);
+}
+
+struct error *probe_variables(struct probe_finder *finder, const struct probe_def *written,
 			      bool with_globals, probe_variable_fn *fn, void *ctx)
 {
+	struct probe_def resolved = *written;
+	const struct probe_def *def = &resolved;
 	struct user *user = NULL;
 	struct dwarf_image *image = NULL;
+	bool changed;
 
+	TRY(probe_resolve(finder, &resolved, &changed));
 	if (def->exec)
 		TRY(finder_user(finder, def->exec, &user));
 	struct error *none = finder_image(finder, user, module_of(def), &image);

@@ -317,6 +317,11 @@ struct error *finder_user(struct probe_finder *finder, const char *exec, struct 
 struct error *kernel_points(struct gather *g);
 struct error *user_points(struct gather *g);
 /*
+ * A word before ':' that looks like a file may be a function of the binary (Go's "main.many"): then
+ * def->file becomes def->function.
+ */
+struct error *user_resolve(struct user *user, struct probe_def *def, bool *changed);
+/*
  * Whether the definition's FUNC is the name of a function as it stands, whatever of a glob is in it
  * ("operator*", "<[u8]>::len"), and what the linker calls that function, if otherwise; else NULL.
  */

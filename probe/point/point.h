@@ -129,6 +129,12 @@ typedef struct error *probe_variable_fn(void *ctx, const struct probe_point *poi
 struct error *probe_variables(struct probe_finder *finder, const struct probe_def *def,
 			      bool with_globals, probe_variable_fn *fn, void *ctx);
 
+/*
+ * What FILE means in a definition, only its binary tells: def->file becomes def->function if that
+ * is the name of a function (Go's "main.many:2"). The other calls do so by themselves.
+ */
+struct error *probe_resolve(struct probe_finder *finder, struct probe_def *def, bool *changed);
+
 struct probe_line {
 	const char *file;  /* the source's path */
 	uint32_t line;	   /* in the file */

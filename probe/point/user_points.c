@@ -361,6 +361,39 @@ static struct error *is_version(struct gather *g, struct user *user, char **name
 	return err;
 }
 
+struct error *user_resolve(struct user *user, struct probe_def *def, bool *changed)
+{
+	struct user_funcs funcs = {0};
+
+	*changed = false;
+	if (def->function || !def->file)
+		return NULL;
+	struct error *err = user_functions(user, def->file, false, &funcs);
+	if (!err && funcs.v.n) {
+		def->function = steal_ptr(def->file);
+		def->where = def->where == PROBE_FILE_LINE ? PROBE_LINE : def->where;
+		*changed = true;
+	}
+	vec_deinit(&funcs.v);
+	return err;
+}
+
+/* A glob that is the name of a function too, of which there are inlined copies only. */
+static struct error *literal_or_glob(struct gather *g, struct user *user)
+{
+	const struct probe_def *def = g->def;
+	struct probe_def other = *def;
+
+	other.is_glob = false;
+	g->def = &other;
+	struct error *err = find_points(g, user);
+	g->def = def;
+	if (!err || err->code != ENOENT || g->n_places)
+		return err;
+	error_free(err);
+	return find_points(g, user);
+}
+
 struct error *user_literal(struct user *user, const struct probe_def *def, bool *is_literal,
 			   const char **linkage)
 {
@@ -421,11 +454,8 @@ static struct error *by_address(struct gather *g, struct user *user, uint64_t ad
 	return err;
 }
 
-struct error *user_points(struct gather *g)
+static struct error *points_of(struct gather *g, struct user *user)
 {
-	struct user *user;
-
-	TRY(finder_user(g->finder, g->def->exec, &user));
 	if (g->def->where == PROBE_RETURN)
 		TRY(user_check_returns(user));
 	g->points->machine = user_machine(user);
@@ -443,6 +473,8 @@ struct error *user_points(struct gather *g)
 	TRY(is_version(g, user, &versioned));
 	if (def->is_glob)
 		TRY(user_literal(user, def, &is_literal, &linkage));
+	if (!versioned && !is_literal && def->is_glob && strchr(def->function, '<'))
+		return literal_or_glob(g, user);
 	if (!versioned && !is_literal)
 		return find_points(g, user);
 	if (versioned) {
@@ -452,6 +484,21 @@ struct error *user_points(struct gather *g)
 	other.is_glob = false;
 	g->def = &other;
 	struct error *err = find_points(g, user);
+	g->def = def;
+	return err;
+}
+
+struct error *user_points(struct gather *g)
+{
+	const struct probe_def *def = g->def;
+	struct probe_def other = *def;
+	struct user *user;
+	bool changed;
+
+	TRY(finder_user(g->finder, def->exec, &user));
+	TRY(user_resolve(user, &other, &changed));
+	g->def = changed ? &other : def;
+	struct error *err = points_of(g, user);
 	g->def = def;
 	return err;
 }

@@ -239,10 +239,17 @@ struct error *probe_show_lines(const struct probe_view *view, const char *text, 
 	_cleanup_(lines_deinit) struct lines_out o = {0};
 	_cleanup_free_ char *place = NULL, *whole = NULL;
 	struct line_range range;
+	bool is_function;
 
 	TRY(range_split(text, &range, &place));
 	TRY(probe_whole_definition(view, place, &whole));
 	TRY(probe_def_parse(whole, &def));
+	TRY(probe_resolve(view->finder, &def, &is_function));
+	/* range_split() took it for a file. */
+	if (is_function && !strchr(text, ':')) {
+		def.where = PROBE_ENTRY;
+		def.line = 0;
+	}
 	TRY(probe_lines(view->finder, &def, add_line, &o));
 	if (!o.lines.n)
 		return error_new(ENOENT, "'%s' has no lines that can be probed", text);

@@ -162,4 +162,171 @@ test_returns_of_go() {
 	assert_contains err "is a Go program"
 }
 
+# points FILE DEFINITION N: it has so many probe points.
+points() {
+	"$PERF_BPF" probe -q --json -x "$1" "$2" >points 2>err || fail "$2: $(cat err)"
+	assert_equal "$2: $(python3 -c 'import json
+print(len(json.load(open("points"))["points"]))')" "$2: $3"
+}
+
+# line TEXT: the number of the line that has it
+line() {
+	grep -n -F -m1 "$2" "$1" | cut -d: -f1
+}
+
+# Functions within functions: the line belongs to the inner one.
+test_lines_of_inner_functions() {
+	cat >inner.c <<-'END'
+		int total;
+		int main(int argc, char **argv)
+		{
+			int base = argc * 10;
+			int __attribute__((noinline)) add(int x)
+			{
+				int y = x + base;
+				total += y; /* in add */
+				return y * 2;
+			}
+			for (int i = 0; i < 3; i++)
+				add(i);
+			return total == 0;
+		}
+	END
+	gcc -g -O0 -o inner inner.c
+	points ./inner "inner.c:$(line inner.c 'in add') x" 1
+	assert_contains points '"function":"add'
+	command -v g++ >/dev/null || return 0
+	cat >local.cc <<-'END'
+		int total;
+		int main(int argc, char **)
+		{
+			struct Local {
+				int q;
+				__attribute__((noinline)) int run(int k)
+				{
+					total += q * k; // in run
+					return total;
+				}
+			} local{argc};
+			auto both = [argc](int x) __attribute__((noinline)) {
+				total += x; // in the lambda
+				return total + argc;
+			};
+			union Either {
+				int i;
+				__attribute__((noinline)) int get(int m)
+				{
+					total += m; // in get
+					return i;
+				}
+			} either{argc};
+			return local.run(argc) + both(argc) + either.get(argc) == 0;
+		}
+	END
+	g++ -g -O0 -o local local.cc
+	points ./local "local.cc:$(line local.cc 'in run') k" 1
+	points ./local "local.cc:$(line local.cc 'in the lambda') x" 1
+	points ./local "local.cc:$(line local.cc 'in get') m" 1
+}
+
+test_lines_of_other_languages() {
+	if command -v gfortran >/dev/null; then
+		cat >shapes.f90 <<-'END'
+			module shapes
+			  integer :: total = 0
+			contains
+			  subroutine step(n)
+			    integer, intent(in) :: n
+			    total = total + n ! in step
+			  end subroutine
+			end module
+			program main
+			  use shapes
+			  call step(2)
+			end program
+		END
+		gfortran -g -O0 -o shapes shapes.f90
+		points ./shapes "shapes.f90:$(line shapes.f90 'in step') n" 1
+	fi
+	if command -v gnatmake >/dev/null; then
+		cat >nested.adb <<-'END'
+			procedure Nested is
+			   Total : Integer := 0;
+			   procedure Add (N : Integer) is
+			   begin
+			      Total := Total + N; -- in Add
+			   end Add;
+			begin
+			   Add (3);
+			end Nested;
+		END
+		gnatmake -q -g -O0 nested.adb
+		points ./nested "nested.adb:$(line nested.adb 'in Add') n" 2
+	fi
+	command -v gfortran >/dev/null || command -v gnatmake >/dev/null ||
+		skip "neither gfortran nor gnatmake is installed"
+}
+
+# As probe -F prints them, or as the source has them; also functions that are only inlined.
+test_names_of_templates() {
+	command -v g++ >/dev/null || skip "g++ is not installed"
+	cat >templates.cc <<-'END'
+		int total;
+		template <class T> struct S {
+			T v;
+			__attribute__((noinline)) int out(int k) { return total += k; }
+			__attribute__((always_inline)) int in(int k) { return total += k * 3; }
+		};
+		template <class T> __attribute__((always_inline)) inline int fi(T x, int k)
+		{
+			total += k;
+			return x != T();
+		}
+		int main(int argc, char **)
+		{
+			S<int *> a{&argc};
+			S<char> b{0};
+			return a.out(1) + a.in(argc) + b.out(2) + b.in(argc) + fi<int *>(&argc, argc) +
+			       fi<long>(3, argc) == 0;
+		}
+	END
+	g++ -g -O2 -o templates templates.cc
+	points ./templates 'S<int*>::out k' 1
+	points ./templates 'S<int*>::in k' 1
+	points ./templates 'S<*>::in k' 2
+	points ./templates 'fi<long> k' 1
+	points ./templates 'fi<int*> k' 1
+	points ./templates 'fi k' 2
+}
+
+# A name of Go looks like a file's.
+test_lines_of_go() {
+	command -v go >/dev/null || skip "no Go compiler is installed"
+	cat >calls.go <<-'END'
+		package main
+
+		import "fmt"
+
+		//go:noinline
+		func many(a, b, c, d, e, f, g, h, i, j, k, l int) int {
+			s := a + b
+			s += k * l
+			return s + c + d + e + f + g + h + i + j
+		}
+		func main() {
+			fmt.Println(many(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12))
+		}
+	END
+	export HOME=$PWD GOCACHE=$PWD/cache
+	go build -gcflags='-N -l' -o calls calls.go || skip "go cannot build the program"
+	"$PERF_BPF" probe -x ./calls -L main.many >out
+	assert_contains out "      2  s += k * l"
+	points ./calls 'main.many:2 a l' 1
+	need
+	"$PERF_BPF" record -q -o t.data -e 'probe:exec=./calls;main.many:3 a j k l s ~r0' ./calls \
+		>/dev/null 2>err || fail "$(cat err)"
+	"$PERF_BPF" script -i t.data -F trace | sed 's/^ *//; s/ *$//' >out
+	assert_equal "$(cat out)" "a=1 j=10 k=11 l=12 s=135 r0=0"
+}
+
 run_tests
