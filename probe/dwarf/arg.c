@@ -6,7 +6,7 @@
  */
 #include "probe/dwarf/dwarf_object.h"
 
-static void object_deinit(struct dwarf_object *object)
+void pb_dwarf_object_deinit(struct dwarf_object *object)
 {
 	location_deinit(&object->loc);
 }
@@ -148,7 +148,7 @@ static struct error *base_variable(struct context *ctx, const struct probe_arg *
 struct error *pb_dwarf_place_arg(struct dwarf_image *image, const struct dwarf_place *place,
 				 const struct probe_arg *arg, struct fetch_value *value)
 {
-	_cleanup_(object_deinit) struct dwarf_object object = {0};
+	_cleanup_(pb_dwarf_object_deinit) struct dwarf_object object = {0};
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
 	_cleanup_(fetch_value_deinit) struct fetch_value made = {0};
 	struct context ctx;
@@ -238,7 +238,7 @@ struct error *pb_dwarf_place_variables(struct dwarf_image *image, const struct d
 		}
 	}
 	for (size_t i = 0; i < vars.n; i++) {
-		_cleanup_(object_deinit) struct dwarf_object object = {
+		_cleanup_(pb_dwarf_object_deinit) struct dwarf_object object = {
 			.type = type_of(&vars.v[i].die)};
 		_cleanup_(fetch_value_deinit) struct fetch_value value = {0};
 		_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;

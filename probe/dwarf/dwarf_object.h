@@ -20,6 +20,8 @@ struct dwarf_object {
 	bool behind;	   /* it is what stands behind an address, of +OFFSET(…) */
 };
 
+void pb_dwarf_object_deinit(struct dwarf_object *object);
+
 /* ---- path.c ---- */
 
 /* The way to a member: itself last, the nameless ones and bases around it before. */
@@ -50,13 +52,22 @@ struct error *error_wrong_type(const struct dwarf_object *object, const struct p
 
 /* The value gets an obstacle; its pieces go. */
 struct error *value_block(struct fetch_value *value, const char *text);
-struct error *value_string(struct context *ctx, struct dwarf_object *object,
-			   const struct probe_arg *arg, struct fetch_value *value);
+/* A zeroed piece at the end; *cap: how many there is room for. NULL: no memory. */
+struct fetch_piece *value_add_piece(struct fetch_value *value, size_t *cap);
+/* The object's bits, from all the parts that hold some. */
+struct error *value_pieces(const struct dwarf_object *object, uint64_t bits, bool scalar,
+			   struct fetch_value *value);
 /* By a type that was written: the number's low bits, or the memory's. */
 struct error *value_typed(struct dwarf_object *object, const struct probe_arg *arg,
 			  struct fetch_value *value);
 /* By its own type. */
 struct error *value_natural(struct context *ctx, struct dwarf_object *object,
 			    struct fetch_value *value);
+
+/* ---- string_value.c ---- */
+
+/* Of characters: the text that a pointer, an array or a string of the language holds. */
+struct error *value_string(struct context *ctx, struct dwarf_object *object,
+			   const struct probe_arg *arg, struct fetch_value *value);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * An object as a value: the pieces that a program fetches, or why it cannot. A
- * number is loaded, whole; strings and structs are addresses; what lies in
+ * number is loaded, whole; structs are addresses; what lies in
  * several parts (registers, memory) is as many pieces.
  */
 #include "probe/dwarf/dwarf_object.h"
@@ -18,7 +18,7 @@ struct error *value_block(struct fetch_value *value, const char *text)
 	return value->obstacle ? NULL : error_nomem();
 }
 
-static struct fetch_piece *add_piece(struct fetch_value *value, size_t *cap)
+struct fetch_piece *value_add_piece(struct fetch_value *value, size_t *cap)
 {
 	if (value->n_pieces == *cap &&
 	    !vec_grow((void **)&value->pieces, cap, value->n_pieces + 1, sizeof(*value->pieces)))
@@ -33,7 +33,7 @@ static struct error *piece_of(const struct dwarf_object *object, const struct lo
 			      uint64_t bit, uint64_t n, bool scalar, struct fetch_value *value,
 			      size_t *cap)
 {
-	struct fetch_piece *piece = add_piece(value, cap);
+	struct fetch_piece *piece = value_add_piece(value, cap);
 	struct insns insns = {0};
 	uint64_t from = part->bit_offset + bit;
 
@@ -162,9 +162,8 @@ static struct error *fill_padding(const struct dwarf_object *object, struct fetc
 	return NULL;
 }
 
-/* The object's bits, from all the parts that hold some. */
-static struct error *pieces_of(const struct dwarf_object *object, uint64_t bits, bool scalar,
-			       struct fetch_value *value)
+struct error *value_pieces(const struct dwarf_object *object, uint64_t bits, bool scalar,
+			   struct fetch_value *value)
 {
 	uint64_t at = 0, done = 0;
 	size_t cap = 0;
@@ -203,7 +202,7 @@ static struct error *pieces_of(const struct dwarf_object *object, uint64_t bits,
 			break;
 	}
 	if (done < bits) {
-		struct fetch_piece *piece = add_piece(value, &cap);
+		struct fetch_piece *piece = value_add_piece(value, &cap);
 
 		if (!piece)
 			return error_nomem();
@@ -233,106 +232,6 @@ static struct error *pieces_of(const struct dwarf_object *object, uint64_t bits,
 	return lost ? value_block(value,
 				  "partly optimized out (the members that are left can be read)")
 		    : NULL;
-}
-
-/* What a string is not; the hint says what is. */
-static struct error *no_string(const struct dwarf_object *object, const struct probe_arg *arg,
-			       struct type peeled)
-{
-	Dwarf_Die child;
-	bool is_rust = !peeled.is_void && type_is_struct(type_tag(&peeled)) &&
-		       die_lang_is_rust(&peeled.die);
-
-	if (is_rust && !dwarf_child(&peeled.die, &child)) {
-		do {
-			const char *name = die_name(&child);
-
-			if (name && !strcmp(name, "data_ptr"))
-				return error_wrong_type(
-					object, arg, "string",
-					"it is not NUL-terminated: read its data_ptr and length");
-		} while (!die_sibling(&child));
-	}
-	return error_wrong_type(object, arg, "string", "char *, char [] and std::string are");
-}
-
-/* libstdc++'s std::string becomes its pointer. */
-static struct error *through_string(struct context *ctx, struct dwarf_object *object,
-				    const struct probe_arg *arg)
-{
-	static const char *const members[] = {"_M_dataplus", "_M_p"};
-	struct type peeled = type_peel(object->type);
-	const char *name = die_name(&peeled.die);
-
-	if (!name || strncmp(name, "basic_string<", 13) || !die_lang_is_cxx(&peeled.die))
-		return NULL;
-	for (size_t i = 0; i < ARRAY_SIZE(members); i++) {
-		struct way way = {.n = 0};
-		bool found = false;
-
-		TRY(way_find(ctx, object->type, members[i], &way, &found));
-		if (!found)
-			return NULL;
-		TRY(object_member(ctx, object, arg, members[i]));
-	}
-	return NULL;
-}
-
-struct error *value_string(struct context *ctx, struct dwarf_object *object,
-			   const struct probe_arg *arg, struct fetch_value *value)
-{
-	struct type peeled = type_peel(object->type);
-	size_t cap = 0;
-
-	value->kind = FETCH_STRING;
-	bool user = arg->type == PROBE_TYPE_USTRING || arg->user;
-	if (!object->raw && type_is_struct(type_tag(&peeled))) {
-		TRY(through_string(ctx, object, arg));
-		peeled = type_peel(object->type);
-	}
-	if (object->raw) {
-		if (!object->behind)
-			TRY(object_follow(ctx, object, 0));
-	} else if (type_tag(&peeled) == DW_TAG_array_type) {
-		struct type element = type_peel(type_of(&peeled.die));
-		uint64_t size = 0;
-
-		if (!type_is_char(element))
-			return no_string(object, arg, peeled);
-		if (type_size(peeled, &size) && size < 65536)
-			value->size = (uint32_t)size + 1;
-	} else if (type_is_pointer(type_tag(&peeled))) {
-		struct type target = type_peel(type_of(&peeled.die));
-
-		if (!target.is_void && !type_is_char(target))
-			return no_string(object, arg, peeled);
-		TRY(object_follow(ctx, object, 0));
-	} else {
-		uint64_t size;
-		enum fetch_kind kind;
-
-		/* An address in a number (unsigned long), as perf takes it. */
-		if (!type_is_scalar(peeled, &kind) || kind == FETCH_FLOAT ||
-		    !type_size(peeled, &size) || size != 8)
-			return no_string(object, arg, peeled);
-		TRY(object_follow(ctx, object, 0));
-	}
-	if (object->loc.obstacle)
-		return value_block(value, object->loc.obstacle);
-	if (object->loc.parts.n != 1 || object->loc.parts.v[0].is != PART_MEMORY)
-		return value_block(value, "its characters are not in memory");
-	struct location_part *part = &object->loc.parts.v[0];
-	struct fetch_piece *piece = add_piece(value, &cap);
-	if (!piece)
-		return error_nomem();
-	if (!insns_plus(&part->insns, (int64_t)((part->bit_offset + object->bit) / 8)))
-		return error_nomem();
-	piece->gives = FETCH_ADDRESS;
-	piece->user = user || object->is_user;
-	piece->insns = part->insns.v;
-	piece->n_insns = part->insns.n;
-	part->insns = (struct insns){0};
-	return NULL;
 }
 
 struct error *value_typed(struct dwarf_object *object, const struct probe_arg *arg,
@@ -380,7 +279,7 @@ struct error *value_typed(struct dwarf_object *object, const struct probe_arg *a
 		object->bit_size = arg->bit_width;
 		value->bit_size = arg->bit_width;
 		value->size = (uint32_t)(bits / 8);
-		return pieces_of(object, arg->bit_width, true, value);
+		return value_pieces(object, arg->bit_width, true, value);
 	}
 	value->size = (uint32_t)(bits / 8);
 	/* A narrower number is extended by its own sign first, as a conversion in C does it. */
@@ -391,7 +290,7 @@ struct error *value_typed(struct dwarf_object *object, const struct probe_arg *a
 
 		if (own == FETCH_CHAR && die_udata(&peeled.die, DW_AT_encoding, &encoding))
 			is_signed = encoding == DW_ATE_signed_char;
-		TRY(pieces_of(object, have, true, value));
+		TRY(value_pieces(object, have, true, value));
 		if (value->obstacle || value->n_pieces != 1 ||
 		    value->pieces[0].gives != FETCH_VALUE)
 			return value->obstacle ? NULL
@@ -413,7 +312,7 @@ struct error *value_typed(struct dwarf_object *object, const struct probe_arg *a
 		piece->bit_size = (uint32_t)bits;
 		return ok ? NULL : error_nomem();
 	}
-	return pieces_of(object, bits, true, value);
+	return value_pieces(object, bits, true, value);
 }
 
 struct error *value_natural(struct context *ctx, struct dwarf_object *object,
@@ -439,5 +338,5 @@ struct error *value_natural(struct context *ctx, struct dwarf_object *object,
 		return value_block(value, "the bit field is wider than its type");
 	if (scalar && size > 8)
 		scalar = false; /* as bytes, in the order that they have in memory */
-	return pieces_of(object, object->bit_size ? object->bit_size : size * 8, scalar, value);
+	return value_pieces(object, object->bit_size ? object->bit_size : size * 8, scalar, value);
 }

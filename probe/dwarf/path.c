@@ -78,6 +78,8 @@ static void members_offer(Dwarf_Die *type, struct nearest *near, struct strbuf *
 			else if (*n == 24)
 				strbuf_adds(all, ", ...");
 			++*n;
+		} else if (tag == DW_TAG_variant_part || tag == DW_TAG_variant) {
+			members_offer(&child, near, all, n, depth + 1);
 		} else if (tag == DW_TAG_member || tag == DW_TAG_inheritance) {
 			struct type inner = type_peel(type_of(&child));
 
@@ -87,20 +89,22 @@ static void members_offer(Dwarf_Die *type, struct nearest *near, struct strbuf *
 	} while (!die_sibling(&child));
 }
 
-struct error *way_find(struct context *ctx, struct type type, const char *name, struct way *way,
-		       bool *found)
+/* Among the children of a struct, or of the variants in one (Rust's enumerations: "Some"). */
+static struct error *members_find(struct context *ctx, Dwarf_Die *parent, const char *name,
+				  struct way *way, bool *found, int depth)
 {
 	Dwarf_Die child;
 
-	TRY(type_complete(ctx->image, &type));
-	type = type_peel(type);
-	if (type.is_void || !type_is_struct(type_tag(&type)) || way->n >= 16 ||
-	    dwarf_child(&type.die, &child))
+	if (depth > 8 || way->n >= 16 || dwarf_child(parent, &child))
 		return NULL;
 	do {
 		int tag = dwarf_tag(&child);
 		const char *own = die_name(&child);
 
+		if (tag == DW_TAG_variant_part || tag == DW_TAG_variant)
+			TRY(members_find(ctx, &child, name, way, found, depth + 1));
+		if (*found)
+			return NULL;
 		if (tag != DW_TAG_member && tag != DW_TAG_inheritance && tag != DW_TAG_variable)
 			continue;
 		way->steps[way->n++] = child;
@@ -115,6 +119,16 @@ struct error *way_find(struct context *ctx, struct type type, const char *name, 
 		way->n--;
 	} while (!die_sibling(&child));
 	return NULL;
+}
+
+struct error *way_find(struct context *ctx, struct type type, const char *name, struct way *way,
+		       bool *found)
+{
+	TRY(type_complete(ctx->image, &type));
+	type = type_peel(type);
+	if (type.is_void || !type_is_struct(type_tag(&type)))
+		return NULL;
+	return members_find(ctx, &type.die, name, way, found, 0);
 }
 
 struct error *error_at_arg(struct error *err, const struct probe_arg *arg)

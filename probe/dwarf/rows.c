@@ -73,6 +73,14 @@ static bool same_file(const char *a, const char *b)
 	return path_ends_with(a, b) || path_ends_with(b, a);
 }
 
+/* Rust's are not in the function that has them, but in a scope of its name. */
+static bool is_closure(Dwarf_Die *function)
+{
+	const char *name = die_name(function);
+
+	return name && *name == '{' && strstr(name, "closure");
+}
+
 /* The function that follows in the source: a copy's code also has rows of what is around it. */
 static struct error *find_limit(struct dwarf_image *image, Dwarf_Die *parent,
 				struct instance_lines *own, int depth)
@@ -90,7 +98,7 @@ static struct error *find_limit(struct dwarf_image *image, Dwarf_Die *parent,
 		case DW_TAG_subprogram:
 			if (!dwarf_attr(&child, DW_AT_decl_line, &attr) ||
 			    dwarf_formudata(&attr, &line) || line <= own->first ||
-			    line >= own->limit)
+			    line >= own->limit || is_closure(&child))
 				break;
 			const char *file = die_decl_file(image, &child);
 			if (file && same_file(file, own->file) &&

@@ -180,7 +180,10 @@ static void add_piece(const struct fetch_value *value, const struct fetch_piece 
 		strbuf_adds(out, piece->gives == FETCH_ADDRESS ? " → " : " ");
 		if (piece->user && piece->gives == FETCH_ADDRESS)
 			strbuf_adds(out, "user ");
-		strbuf_adds(out, kinds[value->kind]);
+		/* a string's length is a number */
+		strbuf_adds(out, value->kind == FETCH_STRING && piece->gives == FETCH_VALUE
+					 ? "u64"
+					 : kinds[value->kind]);
 		if (number)
 			strbuf_addf(out, "%u", value->size * 8);
 		else if (value->kind == FETCH_BYTES)
@@ -200,8 +203,10 @@ void fetch_value_text(const struct fetch_value *value, const struct regs *regs, 
 		return;
 	}
 	for (size_t i = 0; i < value->n_pieces; i++) {
+		const bool is_length = i && value->kind == FETCH_STRING;
+
 		if (i)
-			strbuf_adds(out, " | ");
+			strbuf_adds(out, is_length ? " of length " : " | ");
 		add_piece(value, &value->pieces[i], regs, out);
 	}
 }

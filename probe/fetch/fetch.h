@@ -103,8 +103,12 @@ enum fetch_kind {
 	FETCH_FLOAT,
 	FETCH_POINTER,
 	FETCH_ENUM,
-	FETCH_STRING, /* the one piece gives the address of a string that ends with 0 */
-	FETCH_BYTES,  /* a struct, a union, an array: size bytes */
+	/*
+	 * The first piece gives the address of a string. It ends with 0, or a second piece gives
+	 * the number of its bytes.
+	 */
+	FETCH_STRING,
+	FETCH_BYTES, /* a struct, a union, an array: size bytes */
 };
 
 /* An argument at a point. */

@@ -287,8 +287,14 @@ static struct error *with_dwarf(struct gather *g, struct dwarf_image *image, str
 		return err;
 	struct error *other = by_aliases(g, image, user);
 	/* What names of scopes and parameters are near, only the symbols tell. */
-	if (!other && !g->points->n && err && strpbrk(def->function, ":("))
-		other = no_function(g, user);
+	if (!other && !g->points->n && err && strpbrk(def->function, ":(")) {
+		struct user_funcs funcs = {0};
+
+		other = user_functions(user, def->function, def->is_glob, &funcs);
+		if (!other && !funcs.v.n)
+			other = no_function(g, user);
+		vec_deinit(&funcs.v);
+	}
 	if (other || g->points->n) {
 		error_free(err);
 		return other;

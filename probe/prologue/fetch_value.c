@@ -162,6 +162,49 @@ static void mark_cut(struct prologue_gen *g, int32_t to, uint32_t n)
 	emit_land(g, over);
 }
 
+/* r2 = the length that is kept, but what the member has room for at most */
+static void load_length(struct prologue_gen *g, uint32_t n)
+{
+	emit_load(g, R2, FP, g->sum, 8);
+	const size_t fits = emit_jump(g, BPF_JLE, R2, (int32_t)n - 1);
+	emit_alu_imm(g, BPF_MOV, R2, (int32_t)n - 1);
+	emit_land(g, fits);
+}
+
+/* A string whose length a second piece gives; what follows it in the member is 0 already. */
+static struct error *counted_string(struct prologue_gen *g, const struct fetch_value *value,
+				    int32_t to, uint32_t n)
+{
+	const struct fetch_piece *piece = &value->pieces[0];
+
+	TRY(piece_number(g, &value->pieces[1], 64));
+	if (g->failed)
+		return NULL;
+	emit_store(g, g->sum, R1, 8);
+	TRY(stack_run(g, piece));
+	if (g->failed)
+		return NULL;
+	emit_mov(g, R3, entry_read(g, 0, R3));
+	emit_add(g, R3, piece->bit_offset / 8, R2);
+	load_length(g, n);
+	/* An empty one may point to nothing. */
+	const size_t empty = emit_jump(g, BPF_JEQ, R2, 0);
+	emit_stack_address(g, R1, to);
+	emit_call(g, !is_user_memory(g, piece->user) ? BPF_FUNC_probe_read_kernel
+		     : g->way->sleepable	     ? BPF_FUNC_copy_from_user
+						     : BPF_FUNC_probe_read_user);
+	emit_fail_if(g, BPF_JNE, 0);
+	if (g->shape->marks_cut && n > 4) {
+		emit_load(g, R2, FP, g->sum, 8);
+		const size_t whole = emit_jump(g, BPF_JLE, R2, (int32_t)n - 1);
+		for (uint32_t i = 0; i < 3; i++)
+			emit_store_imm(g, to + (int32_t)(n - 4 + i), '.', 1);
+		emit_land(g, whole);
+	}
+	emit_land(g, empty);
+	return NULL;
+}
+
 static struct error *string(struct prologue_gen *g, const struct fetch_value *value, int32_t to,
 			    uint32_t n)
 {
@@ -175,6 +218,9 @@ static struct error *string(struct prologue_gen *g, const struct fetch_value *va
 		emit_fail_if(g, BPF_JNE, 0);
 		return NULL;
 	}
+	if (value->n_pieces == 2 && value->pieces[0].gives == FETCH_ADDRESS &&
+	    value->pieces[1].gives == FETCH_VALUE)
+		return counted_string(g, value, to, n);
 	if (value->n_pieces != 1 || value->pieces[0].gives != FETCH_ADDRESS)
 		return error_new(EINVAL, "a string must be at one address");
 	const struct fetch_piece *piece = &value->pieces[0];

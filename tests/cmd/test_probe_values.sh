@@ -158,4 +158,138 @@ test_returned_classes() {
 	done
 }
 
+# Strings that do not end with 0, but have a length; each is shorter than the text that it is in.
+test_strings_of_cxx() {
+	need_uprobes
+	command -v g++ >/dev/null || skip "g++ is not installed"
+	cat >views.cc <<-'END'
+		#include <string>
+		#include <string_view>
+		__attribute__((noinline)) size_t take(std::string_view v, const std::string &s,
+						      std::string_view &r, int k)
+		{
+			__asm__ volatile("" ::: "memory");
+			return v.size() + s.size() + r.size() + k; // here
+		}
+		int main()
+		{
+			std::string base = "abcdefgh";
+			for (int i = 0; i < 3; i++) {
+				std::string_view inner(base.data() + i, 3);
+				take(std::string_view(base).substr(0, i * 2), base, inner, i);
+			}
+			std::string longer(300, 'x');
+			std::string_view all(longer);
+			take(all, "", all, 3);
+		}
+	END
+	local options
+	for options in -O0 -O2; do
+		g++ -std=c++17 -g $options -o views views.cc
+		record_values views "views.cc:$(grep -n '// here' views.cc | cut -d: -f1) v:string \
+			s:string r:string k"
+		sort -u values >once
+		assert_equal "$(grep -v k=3 once)" 'v="" s="abcdefgh" r="abc" k=0
+v="ab" s="abcdefgh" r="bcd" k=1
+v="abcd" s="abcdefgh" r="cde" k=2'
+		# what does not fit is marked
+		grep -q '^v="x*\.\.\." s="" r="x*\.\.\." k=3$' once || fail "$(cat once)"
+	done
+}
+
+test_strings_of_fortran() {
+	need_uprobes
+	command -v gfortran >/dev/null || skip "gfortran is not installed"
+	cat >named.f90 <<-'END'
+		module names
+		  integer :: total = 0
+		contains
+		  subroutine take(name, n)
+		    character(len=*), intent(in) :: name
+		    integer, intent(in) :: n
+		    total = total + n + len(name) ! here
+		  end subroutine
+		end module
+		program main
+		  use names
+		  character(len=8) :: whole = 'abcdefgh'
+		  call take(whole(1:3), 1)
+		  call take(whole(4:8), 2)
+		end program
+	END
+	gfortran -g -O0 -o named named.f90
+	record_values named "named.f90:$(grep -n '! here' named.f90 | cut -d: -f1) name:string n"
+	assert_equal "$(sort -u values)" 'name="abc" n=1
+name="defgh" n=2'
+}
+
+test_strings_of_rust() {
+	need_uprobes
+	command -v rustc >/dev/null || skip "rustc is not installed"
+	cat >texts.rs <<-'END'
+		use std::hint::black_box;
+		#[inline(never)]
+		fn take(a: &str, b: String, c: &[u8], d: [u8; 2], e: Option<&str>, n: usize) -> usize {
+		    let k = n + 1;
+		    black_box(a.len() + b.len() + c.len() + d[0] as usize + e.map_or(0, |x| x.len()) + k) // here
+		}
+		fn main() {
+		    let base = String::from("hello world");
+		    for i in 1..3 {
+		        let e = if i == 1 { Some(&base[0..4]) } else { None };
+		        take(&base[..i * 3], format!("own{}", i), &base.as_bytes()[i..i + 2], [64 + i as u8, 90], e, i);
+		    }
+		}
+	END
+	rustc -g -o texts texts.rs 2>err || skip "rustc cannot build the program: $(cat err)"
+	record_values texts 'texts::take:2 a:string b:string c:string d d:string e:string n'
+	assert_equal "$(sort -u values)" \
+		'a="hel" b="own1" c="el" d={41 5a} d_2="AZ" e="hell" n=1
+a="hello " b="own2" c="ll" d={42 5a} d_2="BZ" e=""(fault) n=2'
+}
+
+test_strings_of_go_and_d() {
+	need_uprobes
+	if command -v go >/dev/null; then
+		cat >texts.go <<-'END'
+			package main
+			type person struct { name string; age int }
+			var total int
+			//go:noinline
+			func take(who string, p *person, n int) { total += len(who) + len(p.name) + n }
+			func main() {
+				p := &person{"Ada Lovelace"[:3], 36}
+				for i := 1; i < 3; i++ {
+					take("gopher"[:i*2], p, i)
+				}
+			}
+		END
+		export HOME=$PWD GOCACHE=$PWD/cache
+		go build -o texts_go texts.go || skip "go cannot build the program"
+		record_values texts_go 'main.take who:string p->name:string n'
+		assert_equal "$(cat values)" 'who="go" name="Ada" n=1
+who="goph" name="Ada" n=2'
+	fi
+	if command -v gdc >/dev/null; then
+		cat >texts.d <<-'END'
+			int total;
+			void take(string who, int n)
+			{
+				total += who.length + n; // here
+			}
+			void main()
+			{
+				string whole = "abcdef";
+				take(whole[0 .. 2], 1);
+				take(whole[2 .. 6], 2);
+			}
+		END
+		gdc -g -O0 -o texts_d texts.d
+		record_values texts_d "texts.d:$(grep -n '// here' texts.d | cut -d: -f1) who:string n"
+		assert_equal "$(sort -u values)" 'who="ab" n=1
+who="cdef" n=2'
+	fi
+	command -v go >/dev/null || command -v gdc >/dev/null || skip "neither go nor gdc is installed"
+}
+
 run_tests
