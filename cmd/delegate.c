@@ -80,6 +80,7 @@ int cmd_delegate(int argc, char **argv)
 		.log = &args.log,
 		.say = say,
 		.confine = confine_session,
+		.confine_finder = privileges_of_finder,
 		.ctx = &args,
 	};
 	struct error *err = delegate_service_run(&opts);

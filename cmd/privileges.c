@@ -228,9 +228,20 @@ static uint64_t caps_to_write_debuginfo(void)
 	return dir ? caps_to_write_below(dir) : 0;
 }
 
-struct error *privileges_of_probe(bool tries_programs, const struct log *log)
+/* Debug information of what has none is downloaded to the cache of libdebuginfod. */
+static void allow_debuginfod(struct confine_opts *opts)
 {
 	const char *urls = secure_getenv("DEBUGINFOD_URLS");
+
+	if (!urls || !*urls)
+		return;
+	opts->keep |= caps_to_write_debuginfo();
+	opts->calls = CONFINE_ANY; /* it connects, starts threads, and loads further libraries */
+	opts->landlock = false;
+}
+
+struct error *privileges_of_probe(bool tries_programs, const struct log *log)
+{
 	struct confine_opts opts = {
 		.keep = READER_CAPS,
 		.calls = CONFINE_READ,
@@ -242,12 +253,20 @@ struct error *privileges_of_probe(bool tries_programs, const struct log *log)
 			     CONFINE_CAP(CAP_SYS_ADMIN);
 		opts.calls |= CONFINE_LOAD | CONFINE_ATTACH;
 	}
-	if (urls && *urls) { /* it connects, starts threads, and loads further libraries */
-		opts.keep |= caps_to_write_debuginfo();
-		opts.calls = CONFINE_ANY;
-		opts.landlock = false;
-	}
+	allow_debuginfod(&opts);
 	return confine_and_log(&opts, "before binaries are read", log);
+}
+
+struct error *privileges_of_finder(const struct log *log)
+{
+	struct confine_opts opts = {
+		/* Binaries below /proc/PID/root: not with Landlock. */
+		.keep = READER_CAPS | CONFINE_CAP(CAP_SYS_PTRACE),
+		.calls = CONFINE_READ | CONFINE_TAKE | CONFINE_PASS,
+	};
+
+	allow_debuginfod(&opts);
+	return confine_and_log(&opts, "by the process that finds probe points", log);
 }
 
 struct error *privileges_of_inspector(unsigned access, const char *output, const struct log *log)

@@ -60,6 +60,9 @@ struct error *privileges_of_watch(const struct log *log);
  */
 struct error *privileges_of_probe(bool tries_programs, const struct log *log);
 
+/* The process that finds probe points for record, run, trace and top. */
+struct error *privileges_of_finder(const struct log *log);
+
 /* What an action of map, prog, link or btf does with the objects that it finds. */
 enum inspect_access {
 	INSPECT_LIST = 1 << 0,	 /* it looks for the processes that use them */

@@ -771,6 +771,7 @@ int cmd_record(int argc, char **argv)
 	o->argc = line ? argc + 1 : 0;
 	o->argv = line;
 	o->compile = &compile;
+	o->confine_finder = privileges_of_finder;
 	o->enter = enter;
 	o->enter_ctx = o;
 	o->confine_files = confine_files;

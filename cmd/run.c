@@ -346,6 +346,7 @@ int cmd_run(int argc, char **argv)
 	streams_begin();
 	struct log log = cmd_log(args.verbose);
 	struct run_opts *o = &args.opts;
+	o->confine_finder = privileges_of_finder;
 	o->files = args.files.v;
 	o->n_files = args.files.n;
 	o->maps = args.maps.v;

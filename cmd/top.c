@@ -644,6 +644,7 @@ static void combine_options(struct top_args *args, const struct log *log)
 	struct record_opts *record = &p->record;
 
 	p->log = record->log = log;
+	record->confine_finder = privileges_of_finder;
 	record->args = args->list.v;
 	record->n_args = args->list.n;
 	record->all_cpus |= !record->pids && !record->tids && !record->users &&

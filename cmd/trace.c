@@ -564,6 +564,7 @@ static struct error *configure(struct trace_args *args, const struct log *log)
 	TRY(config_load_compile(log, NULL, &args->config, &args->compile));
 	const struct config *config = args->config;
 	o->compile = &args->compile;
+	o->confine_finder = privileges_of_finder;
 	TRY(config_get_bool(config, "trace.show_timestamp", true, &time));
 	TRY(config_get_bool(config, "trace.show_duration", true, &duration));
 	TRY(config_get_bool(config, "trace.show_arg_names", true, &names));

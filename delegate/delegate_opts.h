@@ -7,6 +7,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/log.h"
+#include "lib/sys/confine.h"
 
 struct delegate_service_opts {
 	const char *store;
@@ -16,6 +17,8 @@ struct delegate_service_opts {
 	void (*say)(void *ctx, const char *line);
 	/* Called in a session's process, once the programs are attached: gives up privileges. */
 	struct error *(*confine)(void *ctx, bool opens_events);
+	/* In the process that finds probe points; NULL: in this process. */
+	confine_fn *confine_finder;
 	void *ctx;
 };
 

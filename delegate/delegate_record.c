@@ -59,6 +59,7 @@ struct error *session_record(struct delegate_session *s, const char *path, const
 		.n_sets = s->approval->sets.n,
 		.with_ids = true,
 		.no_bpf_events = true,
+		.confine_finder = s->opts->confine_finder,
 		.log = s->opts->log,
 	};
 

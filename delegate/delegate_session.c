@@ -291,6 +291,7 @@ static struct error *session_run(struct delegate_session *s, const char *path, c
 		.filter.self = s->peer.pid,
 		.filter.cgroups.cgroups = cgroup,
 		.cost.max_share = a->max_share,
+		.confine_finder = s->opts->confine_finder,
 		.log = s->opts->log,
 		.only_attach = true,
 	};

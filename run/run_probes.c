@@ -28,7 +28,7 @@ static bool has_definition(const struct bpf_object *obj)
 
 static struct error *need_finder(struct run_probes *probes, const struct log *log)
 {
-	const struct finder_opts opts = {.log = log};
+	const struct finder_opts opts = {.confine = probes->confine, .log = log};
 
 	return probes->finder ? NULL : probe_finder_new(&opts, &probes->finder);
 }

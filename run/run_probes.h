@@ -17,6 +17,7 @@
 
 struct run_probes {
 	struct probe_finder *finder; /* NULL until the first definition */
+	confine_fn *confine;	     /* its process's; NULL: it has none */
 	VEC(struct probe_set *) sets;
 };
 

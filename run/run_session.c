@@ -409,6 +409,7 @@ static struct error *load_objects(struct run *run)
 					.count_hits = run->opts.count_hits,
 					.log = run->opts.log};
 	program_filter_one_pid(&run->opts.filter, &probe_opts.pid);
+	run->probes.confine = run->opts.confine_finder;
 	for (size_t i = 0; i < run->objects.n; i++) {
 		struct bpf_program *prog;
 

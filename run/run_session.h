@@ -21,6 +21,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/log.h"
+#include "lib/sys/confine.h"
 #include "probe/attach/probe.h"
 #include "run/collect.h"
 #include "run/cost.h"
@@ -55,6 +56,8 @@ struct run_opts {
 	enum probe_way probe_way; /* of programs whose section is a probe definition */
 	bool count_hits;	  /* of their points, for the log */
 	bool show_probes;	  /* the result "(probes)": their points, with hits if they count */
+	/* In the process that finds probe points; NULL: in this process. */
+	confine_fn *confine_finder;
 	const struct compile_opts *compile;
 	const struct log *log;
 	/*

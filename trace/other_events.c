@@ -218,6 +218,7 @@ struct error *other_events_new(const struct other_events_opts *opts, struct loop
 		.mmap_pages = opts->ring_pages,
 		.data_addresses = events->reader.faults,
 		.with_ids = opts->record != NULL,
+		.confine_finder = opts->confine_finder,
 		.log = opts->log,
 	};
 	events->exclude = opts->exclude;

@@ -49,6 +49,7 @@ struct other_events_opts {
 	const pid_t *exclude; /* excluded processes */
 	size_t n_exclude;
 	const struct compile_opts *compile; /* for FILE.c */
+	confine_fn *confine_finder;	    /* as of struct trace_run_opts */
 	enum select_callgraph callgraph;    /* of all events, and of system calls */
 	uint32_t stack_size;		    /* of copies of the stack; 0: a default */
 	unsigned max_stack;		    /* frames; more are left out */

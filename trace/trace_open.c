@@ -265,6 +265,7 @@ static struct error *open_others(struct trace_run *run)
 		.exclude = run->exclude.v,
 		.n_exclude = run->exclude.n,
 		.compile = o->compile,
+		.confine_finder = o->confine_finder,
 		.major_faults = o->major_faults,
 		.minor_faults = o->minor_faults,
 		.runtime = o->runtime,

@@ -21,6 +21,7 @@
 #include "lib/base/error.h"
 #include "lib/base/log.h"
 #include "lib/base/strbuf.h"
+#include "lib/sys/confine.h"
 #include "perf/record/record.h"
 #include "perf/select/select.h"
 #include "trace/call_lines.h"
@@ -47,6 +48,8 @@ struct trace_run_opts {
 	size_t n_calls;
 	const char *add_events; /* of the configuration: a list of events besides; NULL: none */
 	const struct compile_opts *compile; /* for FILE.c */
+	/* In the process that finds probe points; NULL: in this process. */
+	confine_fn *confine_finder;
 	const char *where; /* a condition on them: trace/call_conditions.h; NULL: none */
 	/* Whom; lists "1,2,3", NULL: not restricted. Users by name or uid. */
 	char *const *workload; /* argv; NULL: none */

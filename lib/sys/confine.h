@@ -30,6 +30,7 @@
 #include <stdint.h>
 
 #include "lib/base/error.h"
+#include "lib/base/log.h"
 #include "lib/base/strbuf.h"
 
 /* Groups of system calls. Memory, time, signals to itself and the exit are always allowed. */
@@ -66,6 +67,9 @@ struct confine_opts {
 	size_t n_write_fds;
 	bool creates_folders; /* and symbolic links, in those directories */
 };
+
+/* A caller's choice of what this process gives up; log: says what was dropped. */
+typedef struct error *confine_fn(const struct log *log);
 
 /* What was done. */
 struct confined {

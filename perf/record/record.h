@@ -23,6 +23,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/log.h"
+#include "lib/sys/confine.h"
 #include "lib/sys/sys.h"
 #include "perf/event/encode.h"
 #include "perf/select/select.h"
@@ -167,6 +168,8 @@ struct record_opts {
 	const char *vmlinux;	  /* the kernel's image with debug information, for probes; NULL */
 	enum probe_way probe_way; /* how probes are attached */
 	const struct sys_roots *roots; /* NULL: the running system */
+	/* In the process that finds probe points; NULL: in this process. */
+	confine_fn *confine_finder;
 	const struct log *log;
 	/*
 	 * For a recording in two processes (perf/record/passed_events.h). track: with all_cpus, the

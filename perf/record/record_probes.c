@@ -29,7 +29,8 @@
 
 static struct error *probes_finder(struct recording *rec, struct probe_finder **out)
 {
-	const struct finder_opts opts = {.vmlinux = rec->opts.vmlinux, .log = rec->log};
+	const struct finder_opts opts = {
+		.vmlinux = rec->opts.vmlinux, .confine = rec->opts.confine_finder, .log = rec->log};
 
 	if (!rec->finder)
 		TRY(probe_finder_new(&opts, &rec->finder));

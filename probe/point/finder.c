@@ -2,6 +2,7 @@
 #include "probe/point/internal.h"
 
 #include "probe/dwarf/dwarf.h"
+#include "probe/point/finder_process.h"
 
 struct error *probe_finder_new(const struct finder_opts *opts, struct probe_finder **out)
 {
@@ -33,6 +34,7 @@ void probe_finder_free(struct probe_finder *finder)
 
 	if (!finder)
 		return;
+	finder_process_free(finder->process);
 	images_deinit(finder);
 	vec_for_each (entry, &finder->users) {
 		free(entry->name);
@@ -105,6 +107,9 @@ static struct error *find(struct gather *g)
 struct error *probe_points_find(struct probe_finder *finder, const struct probe_def *def,
 				struct probe_points *points)
 {
+	if (finder->opts.confine)
+		return finder_process_find(finder, def, points);
+
 	struct probe_points found = {0};
 	struct gather g = {.finder = finder, .def = def, .points = &found};
 	struct error *err = find(&g);

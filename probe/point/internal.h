@@ -307,7 +307,8 @@ struct probe_finder {
 	VEC(struct user_entry) users;
 	VEC(struct image_entry) images;
 	bool have_bias;
-	uint64_t bias; /* KASLR: kallsyms' addresses less vmlinux's */
+	uint64_t bias;			/* KASLR: kallsyms' addresses less vmlinux's */
+	struct finder_process *process; /* with opts.confine, from the first question on */
 };
 
 struct error *finder_user(struct probe_finder *finder, const char *exec, struct user **out);

@@ -12,6 +12,7 @@
 #define PB_PROBE_POINT_POINT_H
 
 #include "lib/base/log.h"
+#include "lib/sys/confine.h"
 #include "probe/def/def.h"
 #include "probe/fetch/fetch.h"
 
@@ -90,6 +91,11 @@ struct finder_opts {
 	bool no_btf;		       /* only DWARF and symbols: to compare, and for tests */
 	bool no_dwarf;		       /* only BTF and symbols: likewise */
 	bool no_debuginfod;
+	/*
+	 * probe_points_find() runs in a process of its own, in which this is called first: it gives
+	 * up the privileges that reading binaries does not need. NULL: in this process.
+	 */
+	confine_fn *confine;
 	const struct log *log;
 };
 
@@ -104,7 +110,8 @@ DEFINE_FREEP(struct probe_finder, probe_finder_free)
  * such function, file, line or variable (near names, those that there are);
  * ENODATA: that needs debug information which there is none of (the hint says
  * what would give it); EBADMSG: it is damaged; EOPNOTSUPP: no point at which
- * all arguments can be read, unless def->force: then those stay, with obstacles.
+ * all arguments can be read, unless def->force: then those stay, with obstacles. With
+ * finder_opts.confine also EPROTO: the process that reads binaries ended, and EINTR.
  */
 struct error *probe_points_find(struct probe_finder *finder, const struct probe_def *def,
 				struct probe_points *points);

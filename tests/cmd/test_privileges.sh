@@ -104,6 +104,32 @@ test_record_keeps_what_recording_needs() {
 	expect_status 0 "$PERF_BPF" script
 }
 
+# The process of $pid that finds probe points is in $finder.
+finder_is_confined() {
+	finder=$(pgrep -P $pid -x perf-bpf-finder) && is_confined "$finder"
+}
+
+# What reads binaries and their debug information for probes attaches nothing.
+test_probe_points_are_found_with_the_right_to_read() {
+	need_seccomp
+	local command definition="exec=$BUILD/tests/cmd/counted;main"
+	cat >probe.bpf.c <<-END
+		#include <linux/bpf.h>
+		#include <bpf/bpf_helpers.h>
+		SEC("$definition") int pbt_probe(void *ctx) { return 0; }
+		char _license[] SEC("license") = "GPL";
+	END
+	for command in "record -q -o perf.data -e probe:$definition" "trace -e probe:$definition" "run probe.bpf.c"; do
+		"$PERF_BPF" $command -- sleep 100 >/dev/null 2>err &
+		pid=$!
+		soon finder_is_confined
+		assert_sets "$finder" "$(expected $DAC_READ_SEARCH $SYS_PTRACE $SYSLOG)"
+		kill -KILL $pid $(pgrep -P $pid -x sleep)
+		wait $pid 2>/dev/null || :
+		soon eval "! kill -0 $finder 2>/dev/null"
+	done
+}
+
 # After the recording binaries are read: with less than while it runs. To be seen in that phase it
 # writes to a pipe that is full what it drops.
 test_record_keeps_less_at_its_end() {
