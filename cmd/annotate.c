@@ -117,7 +117,7 @@ static const struct argp argp = {
 	.parser = parse_option,
 	.children = children,
 	.args_doc = "[SYMBOL]",
-	.doc = "Show which instructions of a recording's functions have the samples.",
+	.doc = "Show the samples of each instruction of a recording's functions.",
 };
 
 /* Why functions were skipped; each reason is printed once. */

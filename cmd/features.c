@@ -93,8 +93,8 @@ static void print_text(const struct sys_feature *feature, const struct sys_featu
 	if (result->works && *result->reason)
 		strbuf_addf(&sb, " (%s)", result->reason);
 	if (!result->works)
-		strbuf_addf(&sb, ": %s%s%s", result->reason, *result->mend ? "; " : "",
-			    result->mend);
+		strbuf_addf(&sb, ": %s%s%s", result->reason, *result->hint ? "; " : "",
+			    result->hint);
 	print_wrapped(strbuf_str(&sb), name_width + 9);
 	putchar('\n');
 }
@@ -113,8 +113,8 @@ static json_t *as_json(const struct sys_feature *feature, const struct sys_featu
 		return entry;
 	}
 	json_object_set_new(entry, "reason", json_string(result->reason));
-	if (*result->mend)
-		json_object_set_new(entry, "mend", json_string(result->mend));
+	if (*result->hint)
+		json_object_set_new(entry, "hint", json_string(result->hint));
 	if (result->code)
 		json_object_set_new(entry, "errno", json_integer(result->code));
 	return entry;

@@ -30,8 +30,8 @@ static const struct command commands[] = {
 	{"record", cmd_record, "Record events, filtered by BPF programs"},
 	{"script", cmd_script, "Print a recording, line by line"},
 	{"report", cmd_report, "Summarize a recording by command, binary and function"},
-	{"top", cmd_top, "Show which functions run, as it happens"},
-	{"annotate", cmd_annotate, "Show which instructions of functions have the samples"},
+	{"top", cmd_top, "Show the most active functions, continuously updated"},
+	{"annotate", cmd_annotate, "Show the samples of each instruction of a function"},
 	{"diff", cmd_diff, "Compare recordings by binary and function"},
 	{"trace", cmd_trace, "Trace system calls with their arguments"},
 	{"run", cmd_run, "Run BPF programs and show their maps"},
@@ -44,7 +44,7 @@ static const struct command commands[] = {
 	{"probe", cmd_probe, "Show what can be probed: functions, lines, variables"},
 	{"approve", cmd_approve, "Approve BPF programs for users without privileges"},
 	{"delegate", cmd_delegate, "Load approved programs for other users: a service"},
-	{"features", cmd_features, "Show what this host supports, and why not"},
+	{"features", cmd_features, "Show which features this host supports"},
 	{"help", cmd_help, "Show the manual page of a command"},
 };
 

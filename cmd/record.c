@@ -123,7 +123,7 @@ static const struct argp_option options[] = {
 	{"branch-filter", 'j', "NAME,...", 0,
 	 "As -b, but only of these types: any, any_call, any_ret, ind_call, ind_jmp, cond, call, "
 	 "stack, u, k, ..."},
-	{"period", 'P', NULL, 0, "Record the period of each sample, also if it is fixed"},
+	{"period", 'P', NULL, 0, "Record the period of each sample, even if it is fixed"},
 	{"sample-cpu", OPT_SAMPLE_CPU, NULL, 0, "Record the CPU of each sample, also without -a"},
 	{"timestamp", 'T', NULL, 0, "Record the time of each sample: always done"},
 	{"timestamp-boundary", OPT_TIMESTAMP_BOUNDARY, NULL, 0,
@@ -131,7 +131,7 @@ static const struct argp_option options[] = {
 	{"clockid", 'k', "CLOCK", 0,
 	 "Use this clock: monotonic, monotonic_raw, realtime, boottime, tai or a number"},
 	{"sample-identifier", OPT_SAMPLE_IDENTIFIER, NULL, 0,
-	 "Record the id of the event in each sample, also if there is only one event"},
+	 "Record the id of the event in each sample, even if there is only one event"},
 	{"exclude-perf", OPT_EXCLUDE_PERF, NULL, 0,
 	 "Do not record the tracepoints of perf-bpf itself: always done"},
 	{"stat", 's', NULL, 0,

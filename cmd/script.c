@@ -93,7 +93,7 @@ static const struct argp_option options[] = {
 	{"max-blocks", OPT_MAX_BLOCKS, "N", 0,
 	 "Print the instructions of at most N blocks with field brstackinsn", 0},
 	{"addr-range", OPT_ADDR_RANGE, "BYTES", 0,
-	 "With an address in --symbols, select the samples in so many bytes from it on", 0},
+	 "With an address in --symbols, select the samples in the BYTES bytes that start there", 0},
 	{"dsos", OPT_DSOS, "DSO,...", 0, "Select samples in these binaries", 0},
 	{"header", OPT_HEADER, NULL, 0, "Print the recording's header first", 0},
 	{"header-only", OPT_HEADER_ONLY, NULL, 0, "Print only the recording's header", 0},

@@ -343,7 +343,7 @@ static const struct argp argp = {
 	.options = options,
 	.parser = parse_option,
 	.children = children,
-	.doc = "Show which functions run, as it happens.",
+	.doc = "Show the most active functions, continuously updated.",
 };
 
 struct top {

@@ -62,10 +62,10 @@ struct error *attach_lacking(const char *feature, const char *what, const char *
 		return NULL;
 	if (result->code == EPERM || result->code == EACCES)
 		return error_hint(error_new(result->code, "%s: %s", what, result->reason), "%s",
-				  result->mend[0] ? result->mend : "run as root");
+				  result->hint[0] ? result->hint : "run as root");
 	struct error *err = error_new(EOPNOTSUPP, "%s: %s", what, result->reason);
-	return result->mend[0]
-		       ? error_hint(err, "%s; or %s (feature %s)", instead, result->mend, feature)
+	return result->hint[0]
+		       ? error_hint(err, "%s; or %s (feature %s)", instead, result->hint, feature)
 		       : error_hint(err, "%s (feature %s)", instead, feature);
 }
 

@@ -20,8 +20,8 @@ static struct error *no_kprobes(struct error *err)
 	error_free(err);
 	return error_hint(error_new(EOPNOTSUPP,
 				    "this kernel has no kprobes for perf events (no PMU 'kprobe')"),
-			  "it was built without CONFIG_KPROBE_EVENTS: attach to a tracepoint "
-			  "('perf list tracepoint') or try fentry");
+			  "it was built without CONFIG_KPROBE_EVENTS; 'perf-bpf features' "
+			  "shows how programs can be attached here");
 }
 
 struct error *kprobe_place(const char *func, uint64_t offset, bool retprobe,

@@ -196,8 +196,9 @@ static struct error *explain_missing(const struct open_refusal *r)
 						    "counters (virtual machines often have none)",
 						    r->event),
 					  "use cpu-clock or another software event");
-		return error_hint(error_new(r->err, "%s is not supported by this CPU", r->event),
-				  "'perf list' lists the supported events");
+		return error_hint(
+			error_new(r->err, "%s is not supported by this CPU", r->event),
+			"'perf-bpf features' shows which kinds of events this machine has");
 	}
 	if (r->attr->type == PERF_TYPE_TRACEPOINT)
 		return error_hint(error_new(r->err, "the kernel has no tracepoint %s (id %llu)",

@@ -121,7 +121,7 @@ static void probe_trace(struct sys_features *features, const void *arg,
 
 	if (err) {
 		feature_from_error(result, err);
-		feature_mend(result, "this needs kernel BTF: CONFIG_DEBUG_INFO_BTF");
+		feature_hint(result, "this needs kernel BTF: CONFIG_DEBUG_INFO_BTF");
 		return;
 	}
 	_cleanup_close_ int prog = load(BPF_PROG_TYPE_TRACING, target->attach_type, id);
@@ -131,7 +131,7 @@ static void probe_trace(struct sys_features *features, const void *arg,
 			feature_no(
 				result, prog,
 				"the kernel does not allow its code to be patched (EPERM at load)");
-			feature_mend(result, "its ftrace is locked; use tp_btf or raw_tp");
+			feature_hint(result, "its ftrace is locked; use tp_btf or raw_tp");
 		} else {
 			feature_no_bpf(features, result, prog, NULL);
 		}
@@ -140,7 +140,7 @@ static void probe_trace(struct sys_features *features, const void *arg,
 	_cleanup_close_ int fd = bpf_raw_tracepoint_open(NULL, prog);
 	if (fd == -524 || fd == -EOPNOTSUPP) { /* ENOTSUPP */
 		feature_no(result, EOPNOTSUPP, "this kernel has no BPF trampolines");
-		feature_mend(result, "use a kprobe");
+		feature_hint(result, "use a kprobe");
 	} else if (fd < 0) {
 		feature_no_bpf(features, result, fd, NULL);
 	} else {
@@ -167,7 +167,7 @@ static bool probe_attr(const struct sys_features *features, const char *pmu, boo
 	if (err) {
 		error_free(err);
 		feature_no(result, ENOENT, "this kernel has no PMU '%s'", pmu);
-		feature_mend(result, "boot a kernel with %s",
+		feature_hint(result, "boot a kernel with %s",
 			     pmu[0] == 'k' ? "CONFIG_KPROBE_EVENTS" : "CONFIG_UPROBE_EVENTS");
 		return false;
 	}
@@ -272,7 +272,7 @@ static void no_multi(const struct sys_features *features, struct sys_feature_res
 			   since);
 	} else if (code == EOPNOTSUPP || code == 524) {
 		feature_no(result, code, "this kernel was built without it");
-		feature_mend(result, "boot a kernel with %s", config);
+		feature_hint(result, "boot a kernel with %s", config);
 	} else {
 		feature_no_bpf(features, result, code, NULL);
 	}

@@ -46,7 +46,7 @@ static void probe_jit(struct sys_features *features, const void *arg,
 		feature_no_bpf(features, result, err, "unknown: programs have no info");
 	} else if (!info.jited_prog_len) {
 		feature_no(result, 0, "programs are interpreted");
-		feature_mend(result, "type: sysctl net.core.bpf_jit_enable=1");
+		feature_hint(result, "type: sysctl net.core.bpf_jit_enable=1");
 	} else {
 		feature_yes(result, "%s", "");
 	}
@@ -84,7 +84,7 @@ static void probe_memlock(struct sys_features *features, const void *arg,
 	close(again);
 	feature_no(result, fd, "maps are charged to RLIMIT_MEMLOCK, %llu KiB here",
 		   (unsigned long long)old.rlim_max / 1024);
-	feature_mend(result, "the limit is raised up to the hard limit; run as root");
+	feature_hint(result, "the limit is raised up to the hard limit; run as root");
 }
 
 static void probe_stats(struct sys_features *features, const void *arg,

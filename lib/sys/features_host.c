@@ -115,7 +115,7 @@ static void probe_kernel_btf(struct sys_features *features, const void *arg,
 
 	if (!path || access(path, R_OK) || stat(path, &st)) {
 		feature_no(result, errno, "/sys/kernel/btf/vmlinux does not exist");
-		feature_mend(result, "boot a kernel with CONFIG_DEBUG_INFO_BTF");
+		feature_hint(result, "boot a kernel with CONFIG_DEBUG_INFO_BTF");
 		return;
 	}
 	feature_yes(result, "%.1f MB", (double)st.st_size / 1e6);
@@ -130,7 +130,7 @@ static void probe_module_btf(struct sys_features *features, const void *arg,
 
 	if (err || files.n < 2) {
 		feature_no(result, ENOENT, "no loaded module has BTF");
-		feature_mend(result, "BTF of modules needs CONFIG_DEBUG_INFO_BTF_MODULES");
+		feature_hint(result, "BTF of modules needs CONFIG_DEBUG_INFO_BTF_MODULES");
 		return;
 	}
 	feature_yes(result, "%zu module%s", files.n - 1, files.n == 2 ? "" : "s");
@@ -154,7 +154,7 @@ static void probe_capability(struct sys_features *features, const void *arg,
 
 	if (sys_in_user_namespace(features->roots)) {
 		feature_no(result, EPERM, "capabilities of a user namespace do not count");
-		feature_mend_caps(features, result, SYS_CAP(cap), NULL);
+		feature_hint_caps(features, result, SYS_CAP(cap), NULL);
 	} else if (features->caps >> cap & 1) {
 		feature_yes(result, "%s", "");
 	} else if (cap != CAP_SYS_ADMIN && features->caps >> CAP_SYS_ADMIN & 1) {
@@ -162,7 +162,7 @@ static void probe_capability(struct sys_features *features, const void *arg,
 	} else {
 		feature_no(result, EPERM, "this process lacks %s",
 			   needed_caps[(uintptr_t)arg].name);
-		feature_mend_caps(features, result, SYS_CAP(cap), NULL);
+		feature_hint_caps(features, result, SYS_CAP(cap), NULL);
 	}
 }
 
@@ -178,7 +178,7 @@ static void probe_read_kernel(struct sys_features *features, const void *arg,
 
 	if (!err && strstr(text, "[confidentiality]")) {
 		feature_no(result, EPERM, "the kernel is in lockdown (confidentiality)");
-		feature_mend(result, "boot with lockdown=integrity, or without Secure Boot");
+		feature_hint(result, "boot with lockdown=integrity, or without Secure Boot");
 	} else if (!sys_bpf_has(SYS_BPF_PROBE_READ_KERN)) {
 		feature_no_bpf(features, result, EPERM,
 			       "programs with bpf_probe_read_kernel() do "
@@ -199,7 +199,7 @@ static void probe_paranoid(struct sys_features *features, const void *arg,
 	if (err) {
 		error_free(err);
 		feature_no(result, ENOENT, "the kernel has no perf events");
-		feature_mend(result, "boot a kernel with CONFIG_PERF_EVENTS");
+		feature_hint(result, "boot a kernel with CONFIG_PERF_EVENTS");
 	} else if (paranoid <= -1 || feature_has_cap(features, CAP_PERFMON)) {
 		feature_yes(result, "perf_event_paranoid is %d%s", paranoid,
 			    paranoid <= -1 ? "" : ", this process is exempt");
@@ -208,7 +208,7 @@ static void probe_paranoid(struct sys_features *features, const void *arg,
 			   "perf_event_paranoid is %d, and this process lacks "
 			   "CAP_PERFMON",
 			   paranoid);
-		feature_mend_caps(features, result, SYS_CAP(CAP_PERFMON),
+		feature_hint_caps(features, result, SYS_CAP(CAP_PERFMON),
 				  "type: sysctl kernel.perf_event_paranoid=-1");
 	}
 }
@@ -222,7 +222,7 @@ static void probe_kallsyms(struct sys_features *features, const void *arg,
 
 	if (!file) {
 		feature_no(result, errno, "/proc/kallsyms does not exist");
-		feature_mend(result, "boot a kernel with CONFIG_KALLSYMS");
+		feature_hint(result, "boot a kernel with CONFIG_KALLSYMS");
 		return;
 	}
 	/* Without the right to see them, all are 0; the first may really be. */
@@ -235,7 +235,7 @@ static void probe_kallsyms(struct sys_features *features, const void *arg,
 		}
 	}
 	feature_no(result, EPERM, "/proc/kallsyms hides its addresses (kptr_restrict)");
-	feature_mend_caps(features, result, SYS_CAP(SYS_CAP_SYSLOG),
+	feature_hint_caps(features, result, SYS_CAP(SYS_CAP_SYSLOG),
 			  "type: sysctl kernel.kptr_restrict=0 kernel.perf_event_paranoid=1");
 }
 
@@ -270,7 +270,7 @@ static void probe_open_files(struct sys_features *features, const void *arg,
 	}
 	feature_no(result, EMFILE, "only %llu files can be open, for %zu CPUs",
 		   (unsigned long long)limit.rlim_max, online.n);
-	feature_mend(result, "raise it: ulimit -Hn 65536");
+	feature_hint(result, "raise it: ulimit -Hn 65536");
 }
 
 /* ---- what a process can give up ---- */
@@ -283,7 +283,7 @@ static void probe_seccomp(struct sys_features *features, const void *arg,
 		return;
 	}
 	feature_no(result, errno, "the kernel cannot filter system calls");
-	feature_mend(result, "boot a kernel with CONFIG_SECCOMP_FILTER");
+	feature_hint(result, "boot a kernel with CONFIG_SECCOMP_FILTER");
 }
 
 static void probe_landlock(struct sys_features *features, const void *arg,
@@ -296,7 +296,7 @@ static void probe_landlock(struct sys_features *features, const void *arg,
 		return;
 	}
 	feature_no(result, errno, "the kernel has no Landlock, or it is not enabled");
-	feature_mend(result, "boot a kernel with CONFIG_SECURITY_LANDLOCK (5.13) and landlock in "
+	feature_hint(result, "boot a kernel with CONFIG_SECURITY_LANDLOCK (5.13) and landlock in "
 			     "the list lsm=");
 }
 

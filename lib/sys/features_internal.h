@@ -36,9 +36,9 @@ void feature_yes(struct sys_feature_result *result, const char *fmt, ...) _print
 
 /* It does not: why, with the errno (sign does not matter, 0: none). */
 void feature_no(struct sys_feature_result *result, int code, const char *fmt, ...) _printf_(3, 4);
-void feature_mend(struct sys_feature_result *result, const char *fmt, ...) _printf_(2, 3);
+void feature_hint(struct sys_feature_result *result, const char *fmt, ...) _printf_(2, 3);
 /* How to get capabilities, as sys_caps_advice() has it. */
-void feature_mend_caps(const struct sys_features *features, struct sys_feature_result *result,
+void feature_hint_caps(const struct sys_features *features, struct sys_feature_result *result,
 		       uint64_t caps, const char *other_way);
 
 /* The refusal of an error, which is freed; NULL: it works. */

@@ -99,7 +99,7 @@ static void probe_system_calls(struct sys_features *features, const void *arg,
 		return;
 	}
 	feature_no(result, ENOENT, "the kernel has no tracepoints syscalls:*");
-	feature_mend(result, "boot a kernel with CONFIG_FTRACE_SYSCALLS");
+	feature_hint(result, "boot a kernel with CONFIG_FTRACE_SYSCALLS");
 }
 
 /*

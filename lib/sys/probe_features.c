@@ -92,21 +92,21 @@ void feature_no(struct sys_feature_result *result, int code, const char *fmt, ..
 	va_end(ap);
 }
 
-void feature_mend(struct sys_feature_result *result, const char *fmt, ...)
+void feature_hint(struct sys_feature_result *result, const char *fmt, ...)
 {
 	va_list ap;
 
 	va_start(ap, fmt);
-	vsnprintf(result->mend, sizeof(result->mend), fmt, ap);
+	vsnprintf(result->hint, sizeof(result->hint), fmt, ap);
 	va_end(ap);
 }
 
-void feature_mend_caps(const struct sys_features *features, struct sys_feature_result *result,
+void feature_hint_caps(const struct sys_features *features, struct sys_feature_result *result,
 		       uint64_t caps, const char *other_way)
 {
 	_cleanup_free_ char *advice = sys_caps_advice(features->roots, caps, other_way);
 
-	feature_mend(result, "%s", advice ? advice : "run as root");
+	feature_hint(result, "%s", advice ? advice : "run as root");
 }
 
 void feature_from_error(struct sys_feature_result *result, struct error *err)
@@ -118,7 +118,7 @@ void feature_from_error(struct sys_feature_result *result, struct error *err)
 	feature_no(result, err->code, "%s%s%s", err->where ? err->where : "",
 		   err->where ? ": " : "", err->msg);
 	if (err->hint)
-		feature_mend(result, "%s", err->hint);
+		feature_hint(result, "%s", err->hint);
 	error_free(err);
 }
 
@@ -128,12 +128,12 @@ void feature_no_bpf(const struct sys_features *features, struct sys_feature_resu
 	code = abs(code);
 	if (code == ENOSYS) {
 		feature_no(result, code, "the kernel has no bpf()");
-		feature_mend(result,
+		feature_hint(result,
 			     "this needs CONFIG_BPF_SYSCALL; a container may block the call");
 	} else if (code == EPERM && !(feature_has_cap(features, CAP_BPF) &&
 				      feature_has_cap(features, CAP_PERFMON))) {
 		feature_no(result, code, "this process lacks CAP_BPF or CAP_PERFMON");
-		feature_mend_caps(features, result, SYS_CAP(CAP_BPF) | SYS_CAP(CAP_PERFMON), NULL);
+		feature_hint_caps(features, result, SYS_CAP(CAP_BPF) | SYS_CAP(CAP_PERFMON), NULL);
 	} else if (what) {
 		feature_no(result, code, "%s", what);
 	} else {

@@ -30,7 +30,7 @@ struct sys_feature_result {
 	bool works;
 	int code;	  /* the errno of the refusal; 0: it works, or none was given */
 	char reason[192]; /* why not; or, when it works, what there is to know ("" if nothing) */
-	char mend[320];	  /* what the user can do about it; "" : nothing */
+	char hint[320];	  /* what the user can do about it; "" : nothing */
 };
 
 struct sys_features *sys_features_new(const struct sys_roots *roots);

@@ -180,9 +180,11 @@ static struct error *no_such_tracepoint(const struct sys_roots *roots, const cha
 	}
 	err = error_suggest(err, &near);
 	if (!has_system)
-		return sys_hint_nearest(err, system, &systems,
-					"'perf list tracepoint' lists the tracepoints");
-	return error_hint(err, "'perf list %s:*' lists the tracepoints of that system", system);
+		return sys_hint_nearest(
+			err, system, &systems,
+			"/sys/kernel/tracing/available_events lists the tracepoints");
+	return error_hint(err, "/sys/kernel/tracing/events/%s lists the tracepoints of that system",
+			  system);
 }
 
 struct error *sys_tracepoint_id(const struct sys_roots *roots, const char *system, const char *name,

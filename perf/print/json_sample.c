@@ -262,7 +262,7 @@ void print_ledger_json(struct script_printer *p, const struct record_ledger *l, 
 	};
 	struct json_writer w = begin_line(out);
 
-	jw_text(&w, "type", "ledger");
+	jw_text(&w, "type", "losses");
 	if (l->kind < ARRAY_SIZE(kinds) && kinds[l->kind])
 		jw_text(&w, "kind", kinds[l->kind]);
 	else

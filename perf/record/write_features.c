@@ -235,8 +235,9 @@ static void warn_of_programs(const struct recording *rec)
 {
 	const struct program_store_counts n = program_store_counts(rec->programs);
 
+	/* Other processes load and unload programs all the time, and rarely are samples in them. */
 	if (n.gone)
-		log_warn(rec->log,
+		log_info(rec->log,
 			 "%" PRIu64 " BPF program%s unloaded before %s could be read: the "
 			 "recording has %s, but not %s code",
 			 n.gone, n.gone > 1 ? "s were" : " was", n.gone > 1 ? "they" : "it",

@@ -889,12 +889,14 @@ test_programs_that_come_and_go() {
 	wait $pid || fail "$(cat err)"
 	"$PERF_BPF" report -i slow.data --header-only >out
 	assert_equal "$(sed -n 's/^# bpf_prog_info \([0-9]*\): bpf_prog_[0-9a-f]*_pbts[0-9]* .*/\1/p' out)" "$(cat ids)"
-	"$PERF_BPF" record -e cpu-clock -o fast.data -- sh -c "'$loader' pbtf 500 1000 0 >ids" 2>err || fail "$(cat err)"
+	"$PERF_BPF" record -v -e cpu-clock -o fast.data -- sh -c "'$loader' pbtf 500 1000 0 >ids" 2>err || fail "$(cat err)"
 	"$PERF_BPF" report -i fast.data --header-only | sed -n 's/^# bpf_prog_info \([0-9]*\): bpf_prog_[0-9a-f]*_pbtf.*/\1/p' >read
-	gone=$(sed -n 's/.*warning: \([0-9]*\) BPF programs* w.* unloaded before .*/\1/p' err)
+	gone=$(sed -n 's/^perf-bpf: \([0-9]*\) BPF programs* w.* unloaded before .*/\1/p' err)
 	lost=$(sed -n 's/.*warning: \([0-9]*\) records of loads and unloads .*/\1/p' err)
 	# programs of other tests may be among those that were gone
 	[ $(($(wc -l <read) + ${gone:-0} + ${lost:-0})) -ge 500 ] || fail "$(wc -l <read) programs are in the file, $(cat err)"
+	"$PERF_BPF" record -e cpu-clock -o again.data -- sh -c "'$loader' pbtf 500 1000 0 >/dev/null" 2>err || fail "$(cat err)"
+	! grep 'unloaded before' err || fail "the programs of others are mentioned without -v"
 	"$PERF_BPF" script --show-bpf-events -i fast.data >out
 	while read -r id; do
 		grep -q "PERF_RECORD_BPF_EVENT.*type 1, flags 0, id $id\$" out || fail "no record of program $id"
