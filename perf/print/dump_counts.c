@@ -34,7 +34,8 @@ struct error *dump_counts_add(struct dump_counts *counts, const struct record *r
 	if (event) {
 		TRY(counts_of(counts, event, &of));
 		of->samples++;
-	} else if (rec->header.type == PERF_RECORD_LOST_SAMPLES && rec->event && !rec->again) {
+	} else if (counts->of_lost && rec->header.type == PERF_RECORD_LOST_SAMPLES && rec->event &&
+		   !rec->again) {
 		TRY(record_lost_decode(rec->body, &lost));
 		TRY(counts_of(counts, rec->event, &of));
 		of->lost += lost.lost;

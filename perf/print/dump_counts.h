@@ -15,6 +15,7 @@ struct event_counts {
 };
 
 struct dump_counts {
+	bool of_lost; /* also lost samples by event, which perf has in --stats, but not in -D */
 	uint64_t total;
 	uint64_t types[DUMP_N_TYPES];
 	VEC(struct event_counts) events; /* by the event's index */

@@ -288,6 +288,7 @@ static struct error *print_records(struct script *sc)
 	/* rounds are where they are in the file, and so is all else, as in perf */
 	struct session_tool tool = {.ctx = sc, .sample = on_sample, .unordered = opts->show_rounds};
 
+	sc->counts.of_lost = opts->dump == DUMP_STATS;
 	sc->is_plain = sc->selects_all && !sc->dump.style && !opts->timeline &&
 		       !opts->write_event && !opts->python && !opts->json;
 	if (opts->show_mmap || opts->dump)
