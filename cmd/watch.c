@@ -131,6 +131,11 @@ static struct error *on_records(void *ctx, uint32_t events)
 	return print_lines(w);
 }
 
+static const char *plural(uint64_t n)
+{
+	return n == 1 ? "" : "s";
+}
+
 static void print_counts(const struct watcher *w)
 {
 	const struct program_watch_counts counts = program_watch_counts(w->watch);
@@ -145,10 +150,11 @@ static void print_counts(const struct watcher *w)
 			exec_queue_dropped(w->exec) + exec_queue_waiting(w->exec));
 	if (w->args->quiet)
 		return;
-	cmd_say("[ perf-bpf watch: %" PRIu64 " loads (%" PRIu64
-		" gone before they could be read), %" PRIu64 " unloads, %" PRIu64
-		" records lost ]\n",
-		counts.loads, counts.gone, counts.unloads, counts.lost);
+	cmd_say("[ perf-bpf watch: %" PRIu64 " load%s (%" PRIu64
+		" gone before they could be read), %" PRIu64 " unload%s, %" PRIu64
+		" record%s lost ]\n",
+		counts.loads, plural(counts.loads), counts.gone, counts.unloads,
+		plural(counts.unloads), counts.lost, plural(counts.lost));
 }
 
 static struct error *watch(struct watcher *w)
