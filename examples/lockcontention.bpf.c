@@ -140,30 +140,19 @@ int lockcontention_futex_done(struct trace_event_raw_sys_exit *ctx)
 	return ends(futex_waits, futexes, LOCK_FUTEX, has_waited(ctx->ret));
 }
 
-/* 5.16 */
-SEC("?tracepoint/syscalls/sys_enter_futex_waitv")
-int lockcontention_waitv(struct trace_event_raw_sys_enter *ctx)
-{
-	return begins(ctx, futex_waits, LOCK_FUTEX);
-}
+#define FUTEX_CALL(call)                                                                           \
+	SEC("?tracepoint/syscalls/sys_enter_" #call)                                               \
+	int begin_##call(struct trace_event_raw_sys_enter *ctx)                                    \
+	{                                                                                          \
+		return begins(ctx, futex_waits, LOCK_FUTEX);                                       \
+	}                                                                                          \
+	SEC("?tracepoint/syscalls/sys_exit_" #call)                                                \
+	int end_##call(struct trace_event_raw_sys_exit *ctx)                                       \
+	{                                                                                          \
+		return ends(futex_waits, futexes, LOCK_FUTEX, has_waited(ctx->ret));               \
+	}
 
-SEC("?tracepoint/syscalls/sys_exit_futex_waitv")
-int lockcontention_waitv_done(struct trace_event_raw_sys_exit *ctx)
-{
-	return ends(futex_waits, futexes, LOCK_FUTEX, has_waited(ctx->ret));
-}
-
-/* 6.7 */
-SEC("?tracepoint/syscalls/sys_enter_futex_wait")
-int lockcontention_wait(struct trace_event_raw_sys_enter *ctx)
-{
-	return begins(ctx, futex_waits, LOCK_FUTEX);
-}
-
-SEC("?tracepoint/syscalls/sys_exit_futex_wait")
-int lockcontention_wait_done(struct trace_event_raw_sys_exit *ctx)
-{
-	return ends(futex_waits, futexes, LOCK_FUTEX, has_waited(ctx->ret));
-}
+FUTEX_CALL(futex_waitv) /* 5.16 */
+FUTEX_CALL(futex_wait)	/* 6.7 */
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
