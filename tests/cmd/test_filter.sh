@@ -1,48 +1,16 @@
 #!/usr/bin/env bash
 # Which samples script and report select: as many as perf does, and nothing by a wrong value.
 . "$(dirname "$0")/../tap.sh"
-# perf reads the build-id cache in the user's home, and so do we here.
-BUILDID_CACHE_OF_PERF=yes
-
-TRACEFS=/sys/kernel/tracing
-PERF=$(command -v perf || true)
-FILES=$(mktemp -d "${TMPDIR:-/tmp}/filter-of-perf-bpf.XXXXXX")
-tests_end() {
-	rm -rf "$FILES"
-}
-
-# One recording for all: several events, processes, CPUs and binaries.
-need_recording() {
-	[ -n "$PERF" ] || skip "linux-perf is not installed"
-	[ "$(id -u)" = 0 ] || skip "recording needs root"
-	[ -d $TRACEFS/events ] || mount -t tracefs nodev $TRACEFS 2>/dev/null || true
-	[ -d $TRACEFS/events ] || skip "tracefs cannot be mounted"
-	[ ! -e "$FILES/a.data" ] || return 0
-	cat >"$FILES/work.sh" <<-'END'
-		for i in 1 2 3; do (cat /etc/passwd >/dev/null; sleep 0.01) & done
-		wait
-		i=0
-		while [ $i -lt 3000 ]; do i=$((i + 1)); done
-		ls -R /usr/share/doc/bash /etc/apt >/dev/null 2>&1
-		taskset -c 0 dd if=/dev/zero of=/dev/null bs=512 count=200 status=none
-		# a fork and an exec on this CPU, too
-		taskset -c 0 bash -c 'i=0; while [ $i -lt 20000 ]; do i=$((i + 1)); done; ls / >/dev/null; true'
-		! taskset -c 1 true || taskset -c 1 ls /etc >/dev/null
-		exec dd if=/dev/zero of=/dev/null bs=8192 count=100 status=none
-	END
-	"$PERF" record -q --sample-cpu -m 1024 -o "$FILES/a.data" -e syscalls:sys_enter_write \
-		-e syscalls:sys_exit_write -e raw_syscalls:sys_enter -e sched:sched_process_exec \
-		-e sched:sched_process_fork -e cpu-clock -e page-faults/period=1,name=page-faults/ \
-		-- bash "$FILES/work.sh" 2>record.err || fail "perf record: $(cat record.err)"
-}
+RECORDINGS=selected
+. "$(dirname "$0")/../golden/golden.sh"
 
 # all OPTION...: the fields that tell samples apart
 all() {
-	"$PERF" script -G -i "$FILES/a.data" -F comm,pid,tid,cpu,time,event "$@" 2>/dev/null </dev/null
+	perf_text script -G -i a -F comm,pid,tid,cpu,time,event "$@"
 }
 
 mine() {
-	"$PERF_BPF" script -G -i "$FILES/a.data" -F comm,pid,tid,cpu,time,event "$@" 2>mine.err </dev/null
+	golden script -G -i a -F comm,pid,tid,cpu,time,event "$@" 2>mine.err </dev/null
 }
 
 # same OPTION...: script prints the same samples as perf script, some but not all
@@ -61,9 +29,9 @@ same() {
 
 # same_report OPTION...: the same totals and the same shares
 same_report() {
-	"$PERF" report --stdio -g none -s comm,dso,sym -i "$FILES/a.data" "$@" 2>/dev/null </dev/null |
+	perf_text report --stdio -g none -s comm,dso,sym -i a "$@" |
 		sed '/^# (.*)$/,$d; /^#$/d' >theirs
-	"$PERF_BPF" report -g none -s comm,dso,sym -i "$FILES/a.data" "$@" 2>mine.err </dev/null |
+	golden report -g none -s comm,dso,sym -i a "$@" 2>mine.err </dev/null |
 		sed '/^#$/d' >mine
 	[ "$(grep -vc '^#\|^$' mine)" -gt 0 ] || fail "report $*: no rows: $(cat mine.err)"
 	cmp -s theirs mine || {
@@ -74,27 +42,24 @@ same_report() {
 
 # value N FIELD: of the N-th sample, by perf
 value() {
-	"$PERF" script -G -i "$FILES/a.data" -F "$2" 2>/dev/null </dev/null | sed -n "$1p" | tr -d ' :'
+	perf_text script -G -i a -F "$2" | sed -n "$1p" | tr -d ' :'
 }
 
 test_threads() {
-	need_recording
 	local pid tid
-	pid=$(all -c ls | head -n 1 | awk '{ print $2 }' | cut -d/ -f1)
-	for opts in "-c dd" "-c bash,ls" "--comms sleep"; do
+	pid=$(all -c rbpf_twin | head -n 1 | awk '{ print $2 }' | cut -d/ -f1)
+	for opts in "-c rbpf_copy" "-c rbpf_work,rbpf_twin" "--comms rbpf_other"; do
 		same $opts
 		same_report $opts
 	done
 	# With pid as a key: perf 6.1 counts other processes in rows that they share.
-	for opts in "--pid $pid" "--tid $pid" "--pid $pid -c ls"; do
+	for opts in "--pid $pid" "--tid $pid" "--pid $pid -c rbpf_twin"; do
 		same $opts
 		same_report $opts -s pid,comm,dso,sym
 	done
 }
 
 test_cpus() {
-	need_recording
-	taskset -c 0 true && taskset -c 1 true || skip "there is only one CPU"
 	same -C 0
 	same --cpu 1
 	same_report -C 0-1
@@ -102,7 +67,6 @@ test_cpus() {
 }
 
 test_spans_of_time() {
-	need_recording
 	local n from to
 	n=$(all | wc -l)
 	from=$(value $((n / 3)) time)
@@ -126,9 +90,8 @@ test_spans_of_time() {
 
 # A recording whose header does not say when it starts: perf refuses it, here the samples say it.
 test_shares_without_a_header() {
-	need_recording
-	"$PERF" script -G --ns -i "$FILES/a.data" -F time 2>/dev/null </dev/null | tr -d ' :.' >times
-	python3 - "$FILES/a.data" <<-'END' || fail "the header's times were not found"
+	perf_text script -G --ns -i a -F time | tr -d ' :.' >times
+	python3 - "$FILES/a" <<-'END' || fail "the header's times were not found"
 		import struct, sys
 		data = open(sys.argv[1], "rb").read()
 		times = [int(line) for line in open("times")]
@@ -138,8 +101,8 @@ test_shares_without_a_header() {
 		open("b.data", "wb").write(data.replace(pair, bytes(16)))
 	END
 	for i in 1 2 3 4 5; do
-		"$PERF_BPF" script -i b.data --time 20%/$i >part
-		"$PERF_BPF" script -i "$FILES/a.data" --time 20%/$i >whole
+		golden script -i "$PWD/b.data" --time 20%/$i >part
+		golden script -i a --time 20%/$i >whole
 		cmp whole part || fail "the part $i of 5 is another"
 		cat part >>parts
 	done
@@ -147,18 +110,15 @@ test_shares_without_a_header() {
 }
 
 test_pipe_has_no_shares() {
-	need_recording
-	"$PERF" record -q -o - -e page-faults -- true 2>/dev/null >pipe.data
-	expect_status 1 "$PERF_BPF" script -i - --time 10% <pipe.data
+	expect_status 1 golden script -i - --time 10% <"$FILES/pipe"
 	assert_contains err "the start and end of a recording in a pipe are not known"
 }
 
 test_symbols_and_dsos() {
-	need_recording
 	local address sym
-	address=0x$("$PERF" script -G -i "$FILES/a.data" -F ip 2>/dev/null </dev/null |
+	address=0x$(perf_text script -G -i a -F ip |
 		sed '/^ *$/d' | sort | uniq -c | sort -rn | awk 'NR == 1 { print $2 }')
-	sym=$("$PERF" script -G -i "$FILES/a.data" -F ip,sym 2>/dev/null </dev/null |
+	sym=$(perf_text script -G -i a -F ip,sym |
 		awk '$2 ~ /^[a-z_]+$/ { print $2 }' | sort | uniq -c | sort -rn | awk 'NR == 1 { print $2 }')
 	for opts in "-S $address" "-S $sym" "--symbols $sym,nosuch,$address"; do
 		same $opts
@@ -168,20 +128,19 @@ test_symbols_and_dsos() {
 	local n before=0
 	for n in 1 16 4096 65536 8388608; do
 		same -S "$address" --addr-range $n
-		"$PERF_BPF" script -G -i "$FILES/a.data" -S "$address" --addr-range $n >out
+		golden script -G -i a -S "$address" --addr-range $n >out
 		[ "$(wc -l <out)" -ge $before ] || fail "--addr-range $n selects fewer"
 		before=$(wc -l <out)
 	done
 	same -S "nosuch,${address%???}000" --addr-range 4096
 	same -S "$sym,$address" --addr-range 8
-	"$PERF_BPF" script -G -i "$FILES/a.data" -S "$address" >out
+	golden script -G -i a -S "$address" >out
 	[ $before -gt "$(wc -l <out)" ] || fail "--addr-range selects no more than the address"
 	same_report -d '[kernel.kallsyms]'
-	same_report --dsos bash,libc.so.6
+	same_report --dsos rbpf_twin,nosuch
 	# perf script has no --dsos: it selects what report counts
-	"$PERF_BPF" script --json -G -i "$FILES/a.data" --dsos bash >out
-	assert_equal "$(grep '"type":"sample"' out | sed "s,\"/bin/,\"/usr/bin/,; s,.*\(\"dso\":\"[^\"]*\"\).*,\1," | sort -u)" \
-		'"dso":"/usr/bin/bash"'
+	golden script --json -G -i a --dsos rbpf_twin >out
+	assert_equal "$(grep '"type":"sample"' out | sed 's,.*\("dso":"[^"]*"\).*,\1,' | sort -u)" '"dso":"/srv/rbpf_twin"'
 }
 
 # refused MESSAGE OPTION...: alike by both, as a wrong command line
@@ -189,7 +148,7 @@ refused() {
 	local message=$1
 	shift
 	for command in script report; do
-		expect_status 2 "$PERF_BPF" $command -i "$FILES/a.data" "$@"
+		expect_status 2 golden $command -i a "$@"
 		assert_contains err "$message"
 		[ ! -s out ] || fail "$command $*: printed something"
 	done
@@ -197,11 +156,10 @@ refused() {
 
 # perf script switches by the samples that it shows, perf report by all of them.
 test_switching_events() {
-	need_recording
 	local on="--switch-on sched:sched_process_fork" off="--switch-off sched:sched_process_exec"
 	local write=syscalls:sys_enter_write
 	for opts in "$on" "$on $off --show-on-off-events" "$on $off -C 0" \
-		"--switch-on $write --switch-off $write" "--switch-on $write -c dd" "$off"; do
+		"--switch-on $write --switch-off $write" "--switch-on $write -c rbpf_copy" "$off"; do
 		same $opts
 		same_report $opts
 	done
@@ -210,12 +168,12 @@ test_switching_events() {
 		--switch-on sched:sched_process_frok
 	assert_contains err "did you mean 'sched:sched_process_fork'?"
 	refused "--switch-off: unknown event ''" --switch-off ''
-	expect_status 2 "$PERF_BPF" script -i - --switch-on nothing <"$FILES/a.data"
+	expect_status 2 golden script -i - --switch-on nothing <"$FILES/a"
 }
 
 # shown_samples OPTION...: the samples of each row of report, by their only key
 shown_samples() {
-	"$PERF_BPF" report --no-children -g none -F sample,"$1" -s "$1" -i "$FILES/a.data" "${@:2}" \
+	golden report --no-children -g none -F sample,"$1" -s "$1" -i a "${@:2}" \
 		2>/dev/null </dev/null |
 		awk '/^ +[0-9]/ { n[$2] += $1 } END { for (k in n) print k, n[k] }' | sort
 }
@@ -223,9 +181,8 @@ shown_samples() {
 # A row counts the samples that the filter shows, whichever its first sample was. perf 6.1 counts
 # all samples of the row, or none; the model is what perf script says of each sample.
 test_rows_count_what_is_shown() {
-	need_recording
 	local sym
-	"$PERF" script -G -i "$FILES/a.data" -F comm,ip,sym,dso 2>/dev/null </dev/null |
+	perf_text script -G -i a -F comm,ip,sym,dso |
 		sed '/^ *$/d; s,(.*/\([^/]*)\)$,(\1,' >samples
 	awk '$NF == "([kernel.kallsyms])" { n[$1]++ } END { for (k in n) print k, n[k] }' samples |
 		sort >want
@@ -233,11 +190,11 @@ test_rows_count_what_is_shown() {
 	[ -s want ] || fail "no sample is in the kernel"
 	diff want mine | sed 's/^/# /'
 	cmp -s want mine || fail "-s comm -d [kernel.kallsyms]: other samples are counted"
-	awk '$1 == "ls" { gsub(/[()]/, "", $NF); n[$NF]++ } END { for (k in n) print k, n[k] }' \
+	awk '$1 == "rbpf_twin" { gsub(/[()]/, "", $NF); n[$NF]++ } END { for (k in n) print k, n[k] }' \
 		samples | sort >want
-	shown_samples dso -c ls >mine
+	shown_samples dso -c rbpf_twin >mine
 	diff want mine | sed 's/^/# /'
-	cmp -s want mine || fail "-s dso -c ls: other samples are counted"
+	cmp -s want mine || fail "-s dso -c rbpf_twin: other samples are counted"
 	sym=$(awk 'NF == 4 && $3 ~ /^[a-z_]+$/ { print $3 }' samples | sort | uniq -c | sort -rn |
 		awk 'NR == 1 { print $2 }')
 	awk -v sym="$sym" '$3 == sym { n[$1]++ } END { for (k in n) print k, n[k] }' samples |
@@ -248,9 +205,8 @@ test_rows_count_what_is_shown() {
 }
 
 test_conditions() {
-	need_recording
-	"$PERF" script -G -i "$FILES/a.data" -F comm,pid,tid,cpu,time,event,trace 2>/dev/null </dev/null >text
-	"$PERF_BPF" script --json -i "$FILES/a.data" 2>/dev/null >json
+	perf_text script -G -i a -F comm,pid,tid,cpu,time,event,trace >text
+	golden script --json -i a 2>/dev/null >json
 	# A condition against the same by Python, over all that the samples hold.
 	cat >check.py <<-'END'
 		import json, subprocess, sys
@@ -260,7 +216,7 @@ test_conditions() {
 		def f(s, name, default=None):
 		    return s.get("fields", {}).get(name, default)
 		cases = [
-		    ("count > 4096 && comm == \"dd\"", lambda s: f(s, "count", 0) > 4096 and s["comm"] == "dd"),
+		    ("count > 4096 && comm == \"rbpf_copy\"", lambda s: f(s, "count", 0) > 4096 and s["comm"] == "rbpf_copy"),
 		    ("count == 512", lambda s: f(s, "count") == 512),
 		    ("count == 0x200 || ret == 8192", lambda s: f(s, "count") == 512 or f(s, "ret") == 8192),
 		    ("!(count == 512)", lambda s: f(s, "count") is not None and f(s, "count") != 512),
@@ -269,14 +225,14 @@ test_conditions() {
 		    ("id == 1 && args[2] >= 512", lambda s: s["event"] == "raw_syscalls:sys_enter" and
 		        f(s, "id") == 1 and f(s, "args")[2] >= 512),
 		    ("id & 1", lambda s: f(s, "id") is not None and f(s, "id") & 1),
-		    ("filename ~ \"*/dd\"", lambda s: f(s, "filename", "").endswith("/dd")),
+		    ("filename ~ \"*/rbpf_twin\"", lambda s: f(s, "filename", "").endswith("/rbpf_twin")),
 		    ("child_comm == parent_comm", lambda s: f(s, "child_comm") is not None and
 		        f(s, "child_comm") == f(s, "parent_comm")),
 		    ("sample.pid != sample.tid || event ~ \"sched:*\"", lambda s: s["pid"] != s["tid"] or
 		        s["event"].startswith("sched:")),
 		    ("event == \"cpu-clock\" && cpu == 0", lambda s: s["event"] == "cpu-clock" and s["cpu"] == 0),
-		    ("event == 'page-faults' && dso == 'bash'", lambda s: s["event"] == "page-faults" and
-		        s.get("dso", "").split("/")[-1] == "bash"),
+		    ("event == 'page-faults' && dso == 'rbpf_twin'", lambda s: s["event"] == "page-faults" and
+		        s.get("dso", "").split("/")[-1] == "rbpf_twin"),
 		]
 		for text, want in cases:
 		    for report in (False, True):
@@ -294,25 +250,21 @@ test_conditions() {
 		    if not 0 < n < len(samples) and text != "ret < 0" and "!= sample.tid" not in text:
 		        sys.exit(f"{text}: {n} of {len(samples)} show nothing")
 	END
-	python3 check.py "$PERF_BPF" "$FILES/a.data" || fail "a condition selects other samples"
+	python3 check.py "$PERF_BPF" "$FILES/a" || fail "a condition selects other samples"
 }
 
 # In a pipe the events and their formats come after the start.
 test_conditions_on_a_pipe() {
-	need_recording
-	"$PERF" record -q -o - -e syscalls:sys_enter_write -e page-faults -- bash "$FILES/work.sh" \
-		2>/dev/null >pipe.data
-	"$PERF_BPF" script -i - <pipe.data >every
-	"$PERF_BPF" script -i - --where 'count == 512' <pipe.data >some
+	golden script -i - <"$FILES/pipe" >every
+	golden script -i - --where 'count == 512' <"$FILES/pipe" >some
 	assert_equal "$(wc -l <some)" "$(grep -c 'count: 0x00000200' every)"
 	[ -s some ] || fail "nothing was selected"
-	expect_status 2 "$PERF_BPF" script -i - --where 'conut == 512' <pipe.data
+	expect_status 2 golden script -i - --where 'conut == 512' <"$FILES/pipe"
 	assert_contains err "no event of the recording has a field 'conut'"
-	expect_status 2 "$PERF_BPF" report -i - --where 'conut == 512' <pipe.data
+	expect_status 2 golden report -i - --where 'conut == 512' <"$FILES/pipe"
 }
 
 test_wrong_values_are_refused_alike() {
-	need_recording
 	refused "--pid: 'foo' is not a number" --pid foo
 	refused "--pid: '-1' is not a number" --pid=-1
 	refused "--tid: the list is empty" --tid ''
@@ -322,11 +274,11 @@ test_wrong_values_are_refused_alike() {
 	refused "--symbols: '0xnothing' is not an address" -S 0xnothing
 	refused "--dsos: the list is empty" --dsos ''
 	for opts in "--addr-range 10" "-S main --addr-range 10"; do
-		expect_status 2 "$PERF_BPF" script -i "$FILES/a.data" $opts
+		expect_status 2 golden script -i a $opts
 		assert_contains err "--addr-range needs an address in --symbols"
 	done
 	for n in 0 -1 x 0x1 4294967296; do
-		expect_status 2 "$PERF_BPF" script -i "$FILES/a.data" -S 0x1 --addr-range=$n
+		expect_status 2 golden script -i a -S 0x1 --addr-range=$n
 		assert_contains err "--addr-range: '$n' is not a number of bytes"
 	done
 	refused "--cpu: '3-1' ends before it starts" --cpu 3-1
@@ -346,15 +298,12 @@ test_wrong_values_are_refused_alike() {
 }
 
 test_what_the_recording_lacks_is_said() {
-	need_recording
-	"$PERF" record -q -o plain.data --no-timestamp -e page-faults -- true 2>/dev/null ||
-		"$PERF" record -q -o plain.data -e page-faults -- true 2>/dev/null
 	for command in script report; do
-		expect_status 1 "$PERF_BPF" $command -i plain.data -C 0
+		expect_status 1 golden $command -i plain -C 0
 		assert_contains err "samples of 'page-faults' have no CPU"
 	done
 	# Without timestamps --time selected everything.
-	python3 - plain.data "$PERF_BPF" <<-'END' || fail "the recording could not be changed"
+	python3 - "$FILES/plain" <<-'END' || fail "the recording could not be changed"
 		import struct, sys
 		data = bytearray(open(sys.argv[1], "rb").read())
 		attr_size, = struct.unpack_from("<Q", data, 16)
@@ -365,7 +314,7 @@ test_what_the_recording_lacks_is_said() {
 		open("timeless.data", "wb").write(data)
 	END
 	for command in script report; do
-		expect_status 1 "$PERF_BPF" $command -i timeless.data --time 1,2
+		expect_status 1 golden $command -i "$PWD/timeless.data" --time 1,2
 		assert_contains err "--time: samples of 'page-faults' have no timestamps"
 	done
 }

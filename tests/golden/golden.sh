@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # For scripts that read the golden recordings; sourced behind tap.sh. Each script has a copy of the
-# recordings in $FILES, with the binaries as a build-id cache and the kernel's symbols, so that
+# recordings in $FILES (of the archive $RECORDINGS, if it is set), with the binaries as a build-id cache and the kernel's symbols, so that
 # nothing depends on this machine. tests/golden/make makes them. When it does, GOLDEN_KEEP is
 # the folder for perf's text, and GOLDEN_PERF and GOLDEN_PERF_7_2 are the programs.
 GOLDEN=${GOLDEN:-$SRC/tests/golden}
@@ -20,7 +20,7 @@ unpack() { # ARCHIVE FOLDER
 	tar -C "$2" --no-same-owner -xJf "$1" || { echo "Bail out! cannot unpack $1"; exit 1; }
 }
 
-unpack "$GOLDEN/recordings.tar.xz" "$FILES"
+unpack "$GOLDEN/${RECORDINGS:-recordings}.tar.xz" "$FILES"
 script=$(basename "$0" .sh)
 archive=$GOLDEN/texts/${script#test_}.tar.xz
 if [ -z "${GOLDEN_KEEP:-}" ] && [ -e "$archive" ]; then

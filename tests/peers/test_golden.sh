@@ -14,7 +14,7 @@ make_golden() {
 
 test_text_is_perfs() {
 	mkdir golden
-	cp "$SRC/tests/golden/recordings.tar.xz" golden
+	cp "$SRC"/tests/golden/*.tar.xz golden
 	make_golden --texts golden
 	for archive in "$SRC"/tests/golden/texts/*.tar.xz; do
 		mkdir kept new
