@@ -2,24 +2,12 @@
 # report --json, --csv, --folded, --pprof and --html: the sums of --stdio, in other forms.
 . "$(dirname "$0")/../tap.sh"
 
-FILES=$(mktemp -d "${TMPDIR:-/tmp}/report-of-perf-bpf.XXXXXX")
-tests_end() {
-	rm -rf "$FILES"
-}
-
-# Two events with call chains; cpu-clock counts nanoseconds. Recorded once. Each gzip has samples of
-# both. At a frequency, the kernel may choose a period of more page faults than a gzip has; and its
-# limit of frequencies may be below the one that is asked for, as it lowers that.
-record_once() {
-	[ "$(id -u)" = 0 ] || skip "recording needs root"
-	[ ! -e "$FILES/data" ] || return 0
-	"$PERF_BPF" record -q -g -e cpu-clock/period=500000/ -e page-faults/period=5/ -o "$FILES/data" -- \
-		sh -c 'for i in 1 2 3 4 5 6; do gzip -c /proc/self/exe /usr/bin/* 2>/dev/null | head -c 400000; done' \
-		>/dev/null 2>record.err || fail "record: $(cat record.err)"
-}
+. "$(dirname "$0")/../golden/golden.sh"
+# Three events with call chains; cpu-clock counts nanoseconds.
+DATA=(--kallsyms "$FILES/kallsyms" -i "$FILES/multi")
 
 report() {
-	"$PERF_BPF" report -i "$FILES/data" "$@" </dev/null 2>report.err ||
+	"$PERF_BPF" report "${DATA[@]}" "$@" </dev/null 2>report.err ||
 		fail "report $*: ended with $?: $(cat report.err)"
 }
 
@@ -102,7 +90,7 @@ def pprof():
     return {name: (unit, total) for (name, unit), total in zip(types, sums)}
 
 want = stdio()
-assert len(want) == 2 and all(v[0] for v in want.values()), {k: v[:2] for k, v in want.items()}
+assert len(want) == 3 and all(v[0] for v in want.values()), {k: v[:2] for k, v in want.items()}
 named = {e: [s, p, {k: v for k, v in f.items() if v}] for e, (s, p, f) in want.items()}
 for what, got in zip(("json table", "json stacks", "csv table", "csv stacks"), of_json() + of_csv()):
     for event, (samples, period, functions) in named.items():
@@ -124,8 +112,7 @@ END
 
 test_the_sums_are_those_of_stdio() {
 	local protoc=""
-	record_once
-	for options in "" "--no-children" "-c gzip" "-s comm,symbol,cpu --no-children" "--max-stack 4"; do
+	for options in "" "--no-children" "-c rbpf_twin" "-s comm,symbol,cpu --no-children" "--max-stack 4"; do
 		# with a separator that no name has
 		report $options -F overhead,sample,period,comm,dso,symbol -g none -t '|' >stdio
 		# shellcheck disable=SC2086
@@ -146,7 +133,7 @@ test_the_sums_are_those_of_stdio() {
 }
 
 test_the_page_has_the_same_results() {
-	record_once
+	touch "$FILES/multi" # when it was recorded
 	report --json --html page.html >json
 	python3 - <<-'END'
 		import json, re
@@ -154,7 +141,7 @@ test_the_page_has_the_same_results() {
 		data, = re.findall(r'<script type="application/json" id="data">(.*?)</script>', page, re.S)
 		data = json.loads(data)
 		assert data["results"] == [json.loads(line) for line in open("json")]
-		assert "gzip" in data["page"]["command"], data["page"]
+		assert "rbpf_work" in data["page"]["command"], data["page"]
 		assert data["page"]["time_ns"] and data["page"]["span_ns"], data["page"]
 	END
 	report --html page2.html >text
@@ -163,7 +150,6 @@ test_the_page_has_the_same_results() {
 }
 
 test_a_limit_leaves_rows_out() {
-	record_once
 	report --json --percent-limit 5 --no-children >json
 	python3 - <<-'END'
 		import json
@@ -174,22 +160,21 @@ test_a_limit_leaves_rows_out() {
 }
 
 test_one_format_at_a_time() {
-	record_once
-	expect_status 2 "$PERF_BPF" report -i "$FILES/data" --json --csv
+	expect_status 2 "$PERF_BPF" report "${DATA[@]}" --json --csv
 	assert_contains err "choose one of --json, --csv and --folded"
 	for options in "--json --header" "--csv -t |" "--folded -w 10,20"; do
 		# shellcheck disable=SC2086
-		expect_status 2 "$PERF_BPF" report -i "$FILES/data" $options
+		expect_status 2 "$PERF_BPF" report "${DATA[@]}" $options
 		assert_contains err "cannot be used with --json, --csv or --folded"
 		[ ! -s out ] || fail "$options: printed: $(head -n 1 out)"
 	done
 	for widths in x 10,x -1 10,70000 "10 20"; do
-		expect_status 2 "$PERF_BPF" report -i "$FILES/data" -w "$widths"
+		expect_status 2 "$PERF_BPF" report "${DATA[@]}" -w "$widths"
 		assert_contains err "'$widths' is not a list of widths"
 	done
-	expect_status 1 "$PERF_BPF" report -i "$FILES/data" --html no/such/folder/page.html
+	expect_status 1 "$PERF_BPF" report "${DATA[@]}" --html no/such/folder/page.html
 	assert_contains err "cannot write 'no/such/folder/page.html'"
-	expect_status 1 "$PERF_BPF" report -i "$FILES/data" --pprof no/such/folder/p
+	expect_status 1 "$PERF_BPF" report "${DATA[@]}" --pprof no/such/folder/p
 	[ ! -s out ] || fail "the text was printed before"
 }
 

@@ -2,35 +2,16 @@
 # script --firefox and --perfetto: each sample of script --json, with its time, thread and call chain.
 . "$(dirname "$0")/../tap.sh"
 
-TRACEFS=/sys/kernel/tracing
-PERF=$(command -v perf || true)
-FILES=$(mktemp -d "${TMPDIR:-/tmp}/timelines-of-perf-bpf.XXXXXX")
-tests_end() {
-	rm -rf "$FILES"
-}
+. "$(dirname "$0")/../golden/golden.sh"
 
-# cpu.data: two events with call chains; sched.data: tracepoints of two threads. With what script has
-# of them.
+# cpu: three events with call chains; sched: tracepoints of several threads. With what script has of
+# them.
 recordings() {
-	[ -n "$PERF" ] || skip "linux-perf is not installed"
-	[ "$(id -u)" = 0 ] || skip "recording needs root"
-	[ -d $TRACEFS/events ] || mount -t tracefs nodev $TRACEFS 2>/dev/null || true
-	[ -d $TRACEFS/events ] || skip "tracefs cannot be mounted"
-	if [ -e "$FILES/wanted.py" ]; then
-		cp "$FILES"/* .
-		return
-	fi
-	cat >work.sh <<-'END'
-		ls -lR /etc >/dev/null 2>&1
-		(cat /etc/passwd >/dev/null) &
-		wait
-	END
-	"$PERF" record -q -g -o cpu.data -e cpu-clock/period=500000/,page-faults/period=1/ \
-		-- sh work.sh 2>record.err || fail "perf record: $(cat record.err)"
-	"$PERF" record -q -a -o sched.data -e sched:sched_switch,syscalls:sys_enter_openat \
-		-- sh work.sh 2>record.err || fail "perf record: $(cat record.err)"
+	cp "$FILES/kallsyms" .
+	cp "$FILES/multi" cpu.data
+	cp "$FILES/many" sched.data
 	for name in cpu sched; do
-		"$PERF_BPF" script -i $name.data --json >$name.json 2>err || fail "script: $(cat err)"
+		"$PERF_BPF" script --kallsyms kallsyms -i $name.data --json >$name.json 2>err || fail "script: $(cat err)"
 		grep -c '"type":"sample"' $name.json >count
 		[ "$(cat count)" -gt 20 ] || fail "$name has $(cat count) samples"
 	done
@@ -50,7 +31,6 @@ recordings() {
 		        print("missing" if what in want - got else "wrong", n, what)
 		    sys.exit(want != got)
 	END
-	cp *.data *.json wanted.py "$FILES"
 }
 
 test_firefox() {
@@ -101,7 +81,7 @@ test_firefox() {
 		compare([(w[0] if w[5] else None, *w[1:]) for w in wanted(sys.argv[2])], got())
 	END
 	for name in cpu sched; do
-		expect_status 0 "$PERF_BPF" script -i $name.data --firefox $name.profile
+		expect_status 0 "$PERF_BPF" script --kallsyms kallsyms -i $name.data --firefox $name.profile
 		assert_equal "$(cat out)" ""
 		python3 read.py $name.profile $name.json >out || fail "$name: $(tail -5 out | cut -c1-600)"
 	done
@@ -220,7 +200,7 @@ test_perfetto() {
 		compare(want(), got())
 	END
 	for name in cpu sched; do
-		expect_status 0 "$PERF_BPF" script -i $name.data --perfetto $name.trace
+		expect_status 0 "$PERF_BPF" script --kallsyms kallsyms -i $name.data --perfetto $name.trace
 		assert_equal "$(cat out)" ""
 		protoc --decode=Trace trace.proto <$name.trace >$name.text || fail "protoc cannot read it"
 		python3 read.py $name.json <$name.text >out || fail "$name: $(tail -5 out | cut -c1-600)"
@@ -229,21 +209,21 @@ test_perfetto() {
 
 test_filters_and_errors() {
 	recordings
-	expect_status 0 "$PERF_BPF" script -i sched.data --perfetto both.trace --firefox both.profile \
-		--comms ls
+	expect_status 0 "$PERF_BPF" script --kallsyms kallsyms -i sched.data --perfetto both.trace --firefox both.profile \
+		--comms rbpf_twin
 	for thread in $(python3 -c '
 import json
-print(*{t["name"] for t in json.load(open("both.profile"))["threads"]})'); do
-		assert_equal "$thread" ls
+print(*{t["name"].split(" (")[0] for t in json.load(open("both.profile"))["threads"]})'); do
+		assert_equal "$thread" rbpf_twin
 	done
 	head -c 30000 cpu.data >cut.data
-	expect_status 1 "$PERF_BPF" script -i cut.data --firefox cut.profile
+	expect_status 1 "$PERF_BPF" script --kallsyms kallsyms -i cut.data --firefox cut.profile
 	assert_contains err "truncated"
 	python3 -c 'import json; assert json.load(open("cut.profile"))["threads"]' ||
 		fail "what could be read was not written"
-	expect_status 2 "$PERF_BPF" script -i cpu.data --firefox x --json
+	expect_status 2 "$PERF_BPF" script --kallsyms kallsyms -i cpu.data --firefox x --json
 	assert_contains err "--firefox and --perfetto cannot be used with --json"
-	expect_status 1 "$PERF_BPF" script -i cpu.data --firefox none/x
+	expect_status 1 "$PERF_BPF" script --kallsyms kallsyms -i cpu.data --firefox none/x
 	assert_contains err "none/x"
 }
 
