@@ -164,6 +164,12 @@ void show_quota_id(struct call_decoder *d, int arg);
 void show_quota_addr(struct call_decoder *d, int arg);
 bool quota_has_arg(const struct call_decoder *d, int arg);
 
+/*
+ * The first len of all bytes of a buffer, if they are messages of a netlink socket; false: they are
+ * not, and nothing is shown. call_netlink.c.
+ */
+bool show_netlink_messages(struct call_decoder *d, const uint8_t *p, size_t len, uint64_t all);
+
 /* The members of a struct termios; call_termios.c. */
 void show_tty_oflag(struct call_decoder *d, uint32_t v);
 void show_tty_cflag(struct call_decoder *d, uint32_t v);

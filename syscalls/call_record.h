@@ -109,7 +109,8 @@ enum trace_part {
 	 * The file of a descriptor. `addr` is the descriptor, `copy` says whose it is (enum
 	 * trace_fd_of), `index` is an enum trace_fd_kind, and `full` the number of the inode.
 	 * data[] has the names of the path from the last to the first, each with its NUL; CUT: the
-	 * first ones are missing.
+	 * first ones are missing. Of a socket, data[] has its family and its protocol, of 2 bytes
+	 * each.
 	 */
 	TRACE_PART_FD,
 	/* The strings of the new program, each with its NUL, from its own memory: execve(2). */
@@ -168,6 +169,9 @@ struct trace_copy {
 	__u32 size;
 };
 
+/* In fd_args: the first argument is read even if no paths are shown, to decode the others. */
+#define TRACE_FD_NEEDED 0x80
+
 /* A value of the map "calls", an array of TRACE_ABIS * TRACE_NRS. */
 struct trace_call {
 	__u8 traced; /* 0: neither recorded nor counted */
@@ -184,7 +188,7 @@ struct trace_call {
 	 * `commands` is set if there is some for its value i; from 64 on there is none.
 	 */
 	__u8 by_command, command_arg;
-	/* Descriptors: bits of the arguments; whether the result is one. */
+	/* Descriptors: bits of the arguments, and TRACE_FD_NEEDED; whether the result is one. */
 	__u8 fd_args, fd_ret;
 	/*
 	 * The argument, plus 1, that points to descriptors: fd_array_n of them after the call, or

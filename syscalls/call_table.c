@@ -283,8 +283,35 @@ static void fill_fds(struct call *call)
 	}
 	if (!strcmp(call->name, "poll") || !strcmp(call->name, "ppoll"))
 		copies->fd_array = 1;
+	/* the messages of a netlink socket are not text */
+	if (call->classes && copies->fd_args & 1 &&
+	    (!strncmp(call->name, "send", 4) || !strncmp(call->name, "recv", 4)) &&
+	    strncmp(call->name, "sendfile", 8) != 0)
+		copies->fd_args |= TRACE_FD_NEEDED;
 	copies->fd_ret =
 		call->ret && (call->ret->value == SHOW_FD || call->ret->value == SHOW_FCNTL);
+}
+
+/*
+ * Of messages: the lengths of names as recvmsg(2) was given them, and the bytes that sendmmsg(2)
+ * has sent.
+ */
+static void add_message_copies(struct call *call)
+{
+	enum { MESSAGES = 8, SENT = TRACE_COPY_AT_EXIT | TRACE_COPY_IF_OK };
+	const uint32_t one = call->layout == LAYOUT_64 ? 56 : 28;
+	const uint32_t all = MESSAGES * (call->layout == LAYOUT_64 ? 64 : 32);
+	struct trace_copy copy = {.kind = TRACE_COPY_BYTES, .arg = 1};
+
+	if (!strcmp(call->name, "recvmsg"))
+		copy.size = one;
+	else if (!strncmp(call->name, "recvmmsg", 8) || !strcmp(call->name, "sendmmsg"))
+		copy.size = all;
+	else
+		return;
+	if (*call->name == 's')
+		copy.flags = SENT;
+	call->copies.copies[call->copies.n_copies++] = copy;
 }
 
 static void fill_copies(struct call *call)
@@ -306,6 +333,7 @@ static void fill_copies(struct call *call)
 				copies->commands = fcntl_commands_with_memory();
 			}
 		}
+	add_message_copies(call);
 	for (unsigned i = 0; i < copies->n_copies; i++) {
 		struct trace_copy *copy = &copies->copies[i];
 

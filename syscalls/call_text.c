@@ -451,6 +451,16 @@ static void add_fcntl_result(struct call_decoder *d)
 	}
 }
 
+/* "0x3 (MEMBARRIER_CMD_GLOBAL|...)": the commands that the kernel has. */
+static void add_commands(struct call_decoder *d, uint64_t commands)
+{
+	struct strbuf *out = d->sink.out;
+
+	strbuf_addf(out, "%#" PRIx64 " (", commands);
+	sink_flags(&d->sink, SET_membarrier_cmd, commands);
+	strbuf_addch(out, ')');
+}
+
 static void add_result(struct call_decoder *d)
 {
 	struct strbuf *out = d->sink.out;
@@ -514,7 +524,10 @@ static void add_result(struct call_decoder *d)
 		add_select_result(d);
 		break;
 	default:
-		strbuf_addf(out, "%" PRId64, (int64_t)ret);
+		if (decode_strace(d) && decode_is(d, "membarrier") && ret)
+			add_commands(d, ret);
+		else
+			strbuf_addf(out, "%" PRId64, (int64_t)ret);
 	}
 }
 

@@ -181,6 +181,8 @@ bool is_unused(const struct call_decoder *d, int arg)
 
 	if (!kind)
 		return false;
+	if (decode_is(d, "membarrier") && arg == 2)
+		return !d->args[1]; /* the CPU, with MEMBARRIER_CMD_FLAG_CPU */
 	switch ((enum show_as)kind->value) {
 	case SHOW_HIDDEN:
 		return true;

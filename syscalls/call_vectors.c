@@ -24,6 +24,8 @@ static void show_bytes(struct call_decoder *d, const struct trace_piece *piece, 
 {
 	const uint64_t len = piece->len < n ? piece->len : n;
 
+	if (!d->opts->hex_strings && show_netlink_messages(d, piece->data, len, n))
+		return;
 	sink_buffer(&d->sink, piece->data, len, piece->len < n);
 }
 
@@ -164,8 +166,13 @@ void show_strings(struct call_decoder *d, int arg, bool is_envp)
 	}
 	sink_array(s);
 	for (uint64_t i = 0; i < n; i++) {
-		const unsigned at = decode_part(d, 0, arg, false, TRACE_PART_STRING, (int)i);
+		unsigned at = decode_part(d, 0, arg, false, TRACE_PART_STRING, (int)i);
+		const unsigned again =
+			decode_part(d, at + 1, arg, false, TRACE_PART_STRING, (int)i);
 
+		if (at < d->n_pieces && d->pieces[at]->flags & TRACE_PIECE_FAULT &&
+		    again < d->n_pieces)
+			at = again;
 		if (i == decode_max_items(d) || at == d->n_pieces) {
 			sink_more(s);
 			sink_end_array(s);
@@ -201,9 +208,12 @@ static const struct trace_piece *next_buffer(const struct call_decoder *d, struc
 					     uint64_t i, uint64_t addr)
 {
 	const int index = v->message >= 0 ? v->message : (int)i;
-	const unsigned at = decode_part(d, v->at, v->arg, v->at_exit, TRACE_PART_BUFFER, index);
+	unsigned at = decode_part(d, v->at, v->arg, v->at_exit, TRACE_PART_BUFFER, index);
 
-	if (i >= DECODE_ITEMS || at == d->n_pieces || d->pieces[at]->addr != addr)
+	/* one that could not be read at the entry is behind the others */
+	while (at < d->n_pieces && d->pieces[at]->addr != addr)
+		at = decode_part(d, at + 1, v->arg, v->at_exit, TRACE_PART_BUFFER, index);
+	if (i >= DECODE_ITEMS || at == d->n_pieces)
 		return NULL;
 	v->at = at + 1;
 	return d->pieces[at];
@@ -278,6 +288,11 @@ struct msghdr_view {
 static size_t msghdr_size(const struct call_decoder *d)
 {
 	return d->layout == LAYOUT_64 ? 56 : 28;
+}
+
+static size_t mmsghdr_size(const struct call_decoder *d)
+{
+	return msghdr_size(d) + (d->layout == LAYOUT_64 ? 8 : 4);
 }
 
 static struct msghdr_view read_msghdr(const struct call_decoder *d, const uint8_t *p)
@@ -366,6 +381,22 @@ static const struct trace_piece *message_part(const struct call_decoder *d, int 
 	return addr && i < d->n_pieces && d->pieces[i]->addr == addr ? d->pieces[i] : NULL;
 }
 
+/* "110 => 0": what the call was given, and what it wrote. */
+static void show_namelen(struct call_decoder *d, int arg, int message, uint32_t namelen)
+{
+	const struct trace_piece *before = decode_piece(d, arg, false);
+	const uint32_t w = word_size(d);
+	const size_t at = (size_t)message * mmsghdr_size(d) + w;
+	const bool known = decode_strace(d) && before && at + 4 <= before->len &&
+			   !strncmp(d->call->name, "recv", 4);
+
+	if (known && value_uint(before->data + at, 4) != namelen)
+		sink_wordf(&d->sink, "%d => %d", (int32_t)value_int(before->data + at, 4),
+			   (int32_t)namelen);
+	else
+		sink_i64(&d->sink, (int32_t)namelen);
+}
+
 static void show_msghdr(struct call_decoder *d, int arg, int message, const uint8_t *p,
 			bool at_exit, uint64_t total)
 {
@@ -381,7 +412,7 @@ static void show_msghdr(struct call_decoder *d, int arg, int message, const uint
 	else
 		sink_addr(s, m.name);
 	sink_member(s, "msg_namelen");
-	sink_i64(s, (int32_t)m.namelen);
+	show_namelen(d, arg, message, m.namelen);
 	sink_member(s, "msg_iov");
 	piece = message_part(d, arg, message, at_exit, TRACE_PART_IOVEC, m.iov);
 	struct iovecs_view v = {
@@ -432,7 +463,8 @@ void show_msghdr_arg(struct call_decoder *d, int arg, const struct arg_kind *kin
 void show_mmsghdr_arg(struct call_decoder *d, int arg, const struct arg_kind *kind)
 {
 	const bool at_exit = kind->direction & ARG_WRITTEN;
-	const size_t size = msghdr_size(d) + (d->layout == LAYOUT_64 ? 8 : 4);
+	const struct trace_piece *sent = at_exit ? NULL : decode_piece(d, arg, true);
+	const size_t size = mmsghdr_size(d);
 	const uint64_t n = at_exit && d->ended ? (uint64_t)d->rec->ret : decode_count(d, kind);
 
 	if (!d->args[arg] || (at_exit && d->failed) ||
@@ -459,6 +491,9 @@ void show_mmsghdr_arg(struct call_decoder *d, int arg, const struct arg_kind *ki
 		if (at_exit) {
 			sink_member(&d->sink, "msg_len");
 			sink_u64(&d->sink, len);
+		} else if (sent && (int64_t)i < d->rec->ret && (i + 1) * size <= sent->len) {
+			sink_member(&d->sink, "msg_len");
+			sink_u64(&d->sink, value_uint(sent->data + i * size + msghdr_size(d), 4));
 		}
 		sink_end_struct(&d->sink);
 	}

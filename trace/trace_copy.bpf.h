@@ -298,7 +298,8 @@ __attribute__((noinline)) int trace_copy_buffers(__u32 where, __u64 tag, __u64 a
 		if (len > s->left)
 			len = s->left;
 		s->left -= len;
-		trace_copy_bytes(where, tag, s->words[0], len, s->limit);
+		if (trace_copy_bytes(where, tag, s->words[0], len, s->limit))
+			s->buffer_faulted = 1;
 		tag += step;
 		addr += 2 * word_size(s);
 	}
@@ -463,16 +464,29 @@ __attribute__((noinline)) int trace_copy_one(__u32 where, __u32 which, __u32 exi
 			return 0;
 		return trace_copy_bytes(where, tag, addr, s->ret * size, limit);
 	}
-	if (kind == TRACE_COPY_STRINGS)
-		return trace_copy_strings(where, tag, addr, size, limit);
-	if (kind == TRACE_COPY_IOVEC)
-		return trace_copy_iovecs(where, tag, addr, count > 1024 ? 1024 : count);
-	if (kind == TRACE_COPY_MSGHDR)
-		return trace_copy_message(where, tag, addr, 7 * word_size(s));
+	if (kind == TRACE_COPY_STRINGS) {
+		if (trace_copy_strings(where, tag, addr, size, limit))
+			return 1;
+		return s->strings_faulted && !exit;
+	}
+	/* if a buffer could not be read, all is read again */
+	s->buffer_faulted = 0;
+	if (kind == TRACE_COPY_IOVEC) {
+		if (trace_copy_iovecs(where, tag, addr, count > 1024 ? 1024 : count))
+			return 1;
+		return s->buffer_faulted;
+	}
+	if (kind == TRACE_COPY_MSGHDR) {
+		if (trace_copy_message(where, tag, addr, 7 * word_size(s)))
+			return 1;
+		return s->buffer_faulted;
+	}
 	if (kind == TRACE_COPY_MMSGHDR) {
 		if (exit)
 			count = (__s64)s->ret > 0 ? s->ret : 0;
-		return trace_copy_messages(where, tag, addr, count > 1024 ? 1024 : count, by_ret);
+		if (trace_copy_messages(where, tag, addr, count > 1024 ? 1024 : count, by_ret))
+			return 1;
+		return s->buffer_faulted;
 	}
 	return 0;
 }

@@ -52,8 +52,22 @@ struct path {
 	struct dentry *dentry;
 };
 
+struct sock_common {
+	unsigned short skc_family;
+};
+
+struct sock {
+	struct sock_common __sk_common;
+	__u16 sk_protocol;
+};
+
+struct socket {
+	struct sock *sk;
+};
+
 struct file {
 	struct path f_path;
+	void *private_data;
 };
 
 struct fdtable {
@@ -168,8 +182,10 @@ static __always_inline int walk_begin(struct trace_scratch *s, __u64 fd, __u64 *
 	op = BPF_CORE_READ(dentry, d_op);
 	if (op && BPF_CORE_READ(op, d_dname))
 		s->walk_kind = fd_kind_of(dentry);
-	else if (!BPF_CORE_READ(dentry, d_hash.pprev))
+	else if (!BPF_CORE_READ(dentry, d_hash.pprev)) /* removed */
 		s->walk_kind = TRACE_FD_DELETED;
+	if (s->walk_kind == TRACE_FD_SOCKET)
+		s->walk_mount = (__u64)BPF_CORE_READ(file, private_data);
 	return s->walk_kind == TRACE_FD_UNKNOWN;
 }
 
@@ -187,6 +203,15 @@ __attribute__((noinline)) int trace_copy_fd(__u32 where, __u64 tag, __u64 fd)
 	p = piece_begin(s);
 	if (!p)
 		return 0;
+	if (s->walk_kind == TRACE_FD_SOCKET) {
+		const struct socket *socket = (void *)s->walk_mount;
+
+		*(__u64 *)p->data = BPF_CORE_READ(socket, sk, __sk_common.skc_family) |
+				    (__u32)BPF_CORE_READ(socket, sk, sk_protocol) << 16;
+		piece_end(s, p, TAG_INDEX(TAG_PART(tag, TRACE_PART_FD), (__u64)TRACE_FD_SOCKET), 0,
+			  fd, inode, 4);
+		return 0;
+	}
 	for (int i = 0; i < FD_STEPS; i++) {
 		step = trace_path_step(where);
 		if (step)

@@ -106,8 +106,8 @@ struct trace_scratch {
 	__u8 compat; /* pointers have 4 bytes */
 	__u8 faulted;
 	__u8 strings_faulted; /* some string of an array could not be read */
-	__u8 reserved;
-	__u32 limit; /* of the contents of the copy at hand */
+	__u8 buffer_faulted;  /* some buffer of the copy at hand could not be read */
+	__u32 limit;	      /* of the contents of the copy at hand */
 	__u32 reserved2;
 	/* The file of a descriptor: where its path is followed, and the bytes of names so far. */
 	__u64 walk_dentry, walk_mount;

@@ -166,11 +166,13 @@ test_arguments_of_execve() {
 		{
 			if (argc > 1)
 				return 0;
+			execl("/nonexistent/of/pbt", "failing", "arg-three", NULL);
 			execl("/proc/self/exe", "one", "arg-two", "", "a string of more than 32 characters", NULL);
 			return 1;
 		}
 	END
 	trace --strace -e execve ./untouched
+	is 1 '^execve\("/nonexistent/of/pbt", \["failing", "arg-three"\], .*-1 ENOENT'
 	is 1 '^execve\("/proc/self/exe", \["one", "arg-two", "", "a string of more than 32 charact"\.\.\.\], '
 	# a script's interpreter is not what the call named
 	build of_script <<-'END'
@@ -249,6 +251,97 @@ test_large_sets_of_select() {
 	trace --strace -e select ./large
 	is 1 '^select\(1501, \[5 1500\], .*= 2 \(in \[5 1500\], '
 	is 1 '^select\(20001, \[5 1500 \.\.\.\], .*= 2 \(in \[5 1500 \.\.\.\], '
+}
+
+# Messages of netlink sockets have headers; those of others are bytes.
+test_netlink_messages() {
+	build netlink <<-'END'
+		#include <linux/netlink.h>
+		#include <linux/rtnetlink.h>
+		#include <string.h>
+		#include <sys/socket.h>
+		#include <unistd.h>
+		struct request {
+			struct nlmsghdr head;
+			struct rtgenmsg body;
+		};
+		int main(void)
+		{
+			struct request r[2] = {{{sizeof(*r), RTM_GETLINK, NLM_F_REQUEST | NLM_F_DUMP, 7}}};
+			struct iovec iov = {r, sizeof(*r)};
+			struct msghdr m = {.msg_iov = &iov, .msg_iovlen = 1};
+			int pair[2], route = socket(AF_NETLINK, SOCK_RAW, NETLINK_ROUTE);
+
+			send(route, r, sizeof(*r), 0);
+			r[0].head.nlmsg_type = RTM_NEWADDR;
+			r[0].head.nlmsg_flags = NLM_F_REQUEST | NLM_F_EXCL;
+			sendmsg(route, &m, 0);
+			r[0].head.nlmsg_len = sizeof(r->head);
+			memcpy((char *)r + 16, r, 16);
+			send(route, r, 32, 0);
+			r[0].head.nlmsg_type = NLMSG_DONE;
+			send(route, r, 16, 0);
+			r[0].head.nlmsg_type = 0x18;
+			send(socket(AF_NETLINK, SOCK_RAW, NETLINK_GENERIC), r, 16, 0);
+			socketpair(AF_UNIX, SOCK_DGRAM, 0, pair);
+			send(pair[0], r, 16, 0);
+			return 0;
+		}
+	END
+	trace --strace -e %network ./netlink
+	is 1 '^sendto\([0-9]+, \[\{nlmsg_len=20, nlmsg_type=RTM_GETLINK, nlmsg_flags=NLM_F_REQUEST\|NLM_F_DUMP, nlmsg_seq=7, nlmsg_pid=0\}, "\\x00\\x00\\x00\\x00"\], 20, 0, NULL, 0\) '
+	is 1 '^sendmsg\(.*iov_base=\[\{nlmsg_len=20, nlmsg_type=RTM_NEWADDR, nlmsg_flags=NLM_F_REQUEST\|NLM_F_EXCL, nlmsg_seq=7, nlmsg_pid=0\}, "(\\x00){4}"\], iov_len=20'
+	one='\[\{nlmsg_len=16, nlmsg_type=RTM_NEWADDR, nlmsg_flags=NLM_F_REQUEST\|NLM_F_EXCL, nlmsg_seq=7, nlmsg_pid=0\}\]'
+	is 1 "^sendto\\([0-9]+, \\[$one, $one\\], 32, 0, NULL, 0\\) "
+	is 1 '^sendto\(.*nlmsg_len=16, nlmsg_type=NLMSG_DONE, '
+	is 1 '^sendto\(.*nlmsg_len=16, nlmsg_type=0x18 /\* NLMSG_\?\?\? \*/, '
+	is 1 '^sendto\([0-9]+, "\\20'
+	trace --strace --string-size 18 -e sendto ./netlink
+	is 1 '^sendto\([0-9]+, \[\{nlmsg_len=20, .*\}, "\\x00\\x00", \.\.\.\], 20,'
+}
+
+# What a call was given and what it wrote, each as strace has it.
+test_messages_before_and_after() {
+	build messages <<-'END'
+		#define _GNU_SOURCE
+		#include <signal.h>
+		#include <sys/socket.h>
+		#include <sys/syscall.h>
+		#include <sys/un.h>
+		#include <unistd.h>
+		static void handle(int sig, siginfo_t *info, void *context) { }
+		int main(void)
+		{
+			struct sigaction action = {.sa_sigaction = handle,
+						   .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART};
+			struct sockaddr_un from;
+			char bytes[16];
+			struct iovec hello = {"hello", 5}, room = {bytes, 16};
+			struct mmsghdr sent[2] = {{{.msg_iov = &hello, .msg_iovlen = 1}},
+						  {{.msg_iov = &hello, .msg_iovlen = 1}}};
+			struct mmsghdr got = {{.msg_iov = &room, .msg_iovlen = 1, .msg_name = &from,
+					       .msg_namelen = sizeof(from)}};
+			int pair[2];
+
+			socketpair(AF_UNIX, SOCK_DGRAM, 0, pair);
+			sendmmsg(pair[0], sent, 2, 0);
+			recvmsg(pair[1], &got.msg_hdr, 0);
+			got.msg_hdr.msg_namelen = sizeof(from);
+			recvmmsg(pair[1], &got, 1, 0, NULL);
+			sigaction(SIGUSR1, &action, NULL);
+			syscall(SYS_membarrier, 0, 0, 0);
+			syscall(SYS_membarrier, 0, 5, 0);
+			return 0;
+		}
+	END
+	trace --strace ./messages
+	is 1 '^sendmmsg\(.*iov_base="hello", iov_len=5.*iov_base="hello", iov_len=5'
+	is 1 '^sendmmsg\(.*msg_flags=0\}, msg_len=5\}, \{msg_hdr=.*, msg_flags=0\}, msg_len=5\}\], 2, 0\) += 2$'
+	is 1 '^recvmsg\(.*msg_name=0x[0-9a-f]+, msg_namelen=110 => 0, '
+	is 1 '^recvmmsg\(.*msg_name=0x[0-9a-f]+, msg_namelen=110 => 0, .*msg_len=5\}\], 1, 0, NULL\) += 1$'
+	is 1 'sa_flags=SA_RESTORER\|SA_ONSTACK\|SA_RESTART\|SA_SIGINFO, '
+	is 1 '^membarrier\(MEMBARRIER_CMD_QUERY, 0\) += 0x[0-9a-f]+ \(MEMBARRIER_CMD_GLOBAL\|'
+	is 1 '^membarrier\(MEMBARRIER_CMD_QUERY, [^,]*0x4, 0\) += -1 EINVAL '
 }
 
 run_tests

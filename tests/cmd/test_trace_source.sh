@@ -142,7 +142,8 @@ test_arrays_of_strings() {
 	for array in 0,0,0,16:16 0,0,0,33:33 2,0,0,256:64 1,0,0,20:20; do
 		is 1 "^call abi=0 nr=59 .* piece=1,0,0,${array%:*}:( $string){${array#*:}}\$"
 	done
-	is 1 '^call abi=0 nr=59 .* piece=1,0,0,0,0,0,3: [^ ]*:string piece=1,0,1,1,1,1,0: [^ ]*:string$'
+	# one that cannot be read: the array is read again at the exit
+	is 1 '^call abi=0 nr=59 .* piece=1,0,0,0,0,0,3: [^ ]*:string piece=1,0,1,1,1,1,0: [^ ]*:string piece=1,0,1,0,0,0,3: [^ ]*:string piece=1,0,1,1,1,1,0: [^ ]*:string$'
 }
 
 test_long_strings_are_cut_and_kept_whole_up_to_that() {
