@@ -31,6 +31,7 @@
 
 enum {
 	NAMES_NS = 1000000000, /* how long a process's name is believed while events come */
+	FOLLOW_MS = 50,	       /* a process must still be there when its files are opened */
 	SLOT_MS = 10,	       /* the shortest slot of a heat map that nobody asked for */
 };
 
@@ -988,15 +989,17 @@ static struct error *begin_timer(struct run *run, uint64_t ms, loop_fn *fn, int 
 
 struct error *run_loop(struct run *run, run_show_fn *show, void *ctx)
 {
-	int interval;
+	int interval, follow;
 
 	run->show = show;
 	run->show_ctx = ctx;
 	run->last_look = clock_ns(CLOCK_MONOTONIC);
 	/* in this order, when several are ready */
 	TRY(loop_duration(run->loop, run->opts.duration_ms));
-	if (run->live && live_source_fd(run->live) >= 0)
+	if (run->live && live_source_fd(run->live) >= 0) {
 		TRY(loop_watch(run->loop, live_source_fd(run->live), follow_processes, run));
+		TRY(begin_timer(run, FOLLOW_MS, follow_processes, &follow));
+	}
 	TRY(run_watch_unwinding(run));
 	if (run->rings_fd >= 0)
 		TRY(loop_watch(run->loop, run->rings_fd, on_rings, run));

@@ -210,8 +210,7 @@ static struct error *begin(struct run_names *names, const struct log *log, bool 
 		.sz = sizeof(live),
 		.log = log,
 		.processes = processes,
-		/* A process that ends soon must still be there when its files are opened. */
-		.prompt = processes,
+		.prompt = names->on_maps,
 		.tool = &names->tool,
 	};
 	const struct resolver_opts resolver = {.sz = sizeof(resolver),
