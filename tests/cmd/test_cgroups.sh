@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Samples by cgroup: the names of containers and pods, as record, report and script have them.
 . "$(dirname "$0")/../tap.sh"
+. "$(dirname "$0")/../workload.sh"
 
 A=4bf12d0b5d3a7a4e8c4fb4ae4e6cf1a3b8d2a0f77c1b4f1d9e0a6b5c4d3e2f10
 B=00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee
@@ -324,39 +325,8 @@ test_labels_of_run() {
 	has attach.raw_tp || skip "the kernel has no raw tracepoints"
 	start_two
 	"$PERF_BPF" btf dump vmlinux --format=c >vmlinux.h
-	cat >by.bpf.c <<-'END'
-		#include "vmlinux.h"
-		#include <bpf/bpf_helpers.h>
-		#include <bpf/perf_bpf_prog.h>
-		struct slots {
-			__u64 slots[8];
-		};
-		PERF_BPF_TABLE(by_process, perf_bpf_pid, __u64, 64, "switches", "by process");
-		PERF_BPF_TABLE(by_cgroup, perf_bpf_cgroup, __u64, 64, "switches", "by cgroup");
-		struct {
-			__uint(type, BPF_MAP_TYPE_HASH);
-			__uint(max_entries, 64);
-			__type(key, perf_bpf_pid);
-			__type(value, struct slots);
-		} ranges SEC(".maps");
-		SEC("raw_tp/sched_switch")
-		int by(void *ctx)
-		{
-			__u64 id = bpf_get_current_cgroup_id(), one = 1, *n;
-			__u32 pid = perf_bpf_pid_tgid() >> 32;
-			struct slots first = {{1}};
-			if (!perf_bpf_wanted())
-				return 0;
-			bpf_map_update_elem(&by_process, &pid, &one, BPF_ANY);
-			bpf_map_update_elem(&by_cgroup, &id, &one, BPF_ANY);
-			bpf_map_update_elem(&ranges, &pid, &first, BPF_ANY);
-			return 0;
-		}
-		char _license[] SEC("license") = "GPL";
-	END
-	compile_bpf by.bpf.c by.bpf.o -I.
 	write_switched
-	expect_status 0 "$PERF_BPF" run by.bpf.o --json --labels container,pod,unit,cgroup -p $pids -- sh switched $blue $red
+	expect_status 0 "$PERF_BPF" run "$OBJECTS/cgroups_by.bpf.o" --json --labels container,pod,unit,cgroup -p $pids -- sh switched $blue $red
 	python3 - "${top#$root}" $A $B $POD $blue $red <<-'PYTHON'
 		import json, sys
 		top, a, b, pod, blue, red = sys.argv[1:]
@@ -376,7 +346,7 @@ test_labels_of_run() {
 		got = {names(h["key"]) for h in maps["ranges"]["hists"]}
 		assert got == {of_blue, of_red}, maps["ranges"]
 	PYTHON
-	expect_status 0 "$PERF_BPF" run by.bpf.o --labels container -p $pids -- sh switched $blue $red
+	expect_status 0 "$PERF_BPF" run "$OBJECTS/cgroups_by.bpf.o" --labels container -p $pids -- sh switched $blue $red
 	grep -qE "^blue\($blue\) +$A +1\$" out || fail "$(cat out)"
 	grep -qE "red\($red\), container $B" out || fail "$(cat out)"
 	expect_status 0 "$PERF_BPF" run profile -F 999 --folded --labels container -p $pids -- $UNTIL_USED $blue $red
@@ -384,7 +354,7 @@ test_labels_of_run() {
 	grep -q "^red, container $B;" out || fail "$(cat out)"
 	! grep -v container out || fail "a stack has no container"
 	# metrics
-	"$PERF_BPF" run by.bpf.o --labels container,pod --openmetrics=127.0.0.1:0 -p $pids 2>log &
+	"$PERF_BPF" run "$OBJECTS/cgroups_by.bpf.o" --labels container,pod --openmetrics=127.0.0.1:0 -p $pids 2>log &
 	run=$!
 	soon grep -q 'http://' log
 	scrape "$(grep -o 'http://[^ ]*' log)"
@@ -392,10 +362,10 @@ test_labels_of_run() {
 	soon scrape_has "by_process.*pid=\"$blue\",container=\"$A\"" "$(grep -o 'http://[^ ]*' log)"
 	kill -INT $run
 	wait $run || true
-	expect_status 1 "$PERF_BPF" run by.bpf.o --labels containr -- true
+	expect_status 1 "$PERF_BPF" run "$OBJECTS/cgroups_by.bpf.o" --labels containr -- true
 	assert_contains err "unknown label 'containr'"
 	assert_contains err "did you mean 'container'"
-	expect_status 1 "$PERF_BPF" run by.bpf.o --labels pod,pod -- true
+	expect_status 1 "$PERF_BPF" run "$OBJECTS/cgroups_by.bpf.o" --labels pod,pod -- true
 }
 
 scrape() {

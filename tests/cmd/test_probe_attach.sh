@@ -3,6 +3,7 @@
 # Probe definitions as sections: what the programs are handed, against what
 # the probed process counted for itself. Probes of the kernel: tests/vm.
 . "$(dirname "$0")/../tap.sh"
+. "$(dirname "$0")/../workload.sh"
 
 make_ready() {
 	[ "$(id -u)" = 0 ] || skip "needs root"
@@ -292,34 +293,20 @@ is_waits() {
 # -p is seen to by the kernel; the program does not ask.
 test_a_process_is_chosen_where_it_is_attached() {
 	make_ready
-	cat >waits.c <<-'END'
-		#include <stdio.h>
-		__attribute__((noinline)) void waits_step(int n)
-		{
-			__asm__ volatile("" : : "r"(n) : "memory");
-		}
-		int main(int argc, char **argv)
-		{
-			fgetc(fopen(argv[1], "r")); /* until somebody writes */
-			for (int i = 0; i < 50; i++)
-				waits_step(i);
-			return 0;
-		}
-	END
-	gcc -O2 -g waits.c -o waits
+	workload_as waits
 	cat >waits.bpf.c <<-'END'
 		#include <linux/bpf.h>
 		#include <bpf/bpf_helpers.h>
 		char LICENSE[] SEC("license") = "GPL";
-		SEC("exec=./waits;waits_step n")
+		SEC("exec=./waits;work_step n")
 		int waits(void *ctx, int err, unsigned long n) { return 0; }
 	END
 	compile_bpf waits.bpf.c waits.bpf.o
 	for way in uprobe $(! has attach.uprobe_multi || echo any); do
 		mkfifo one two
-		./waits one &
+		./waits wait one , steps 50 &
 		local one=$!
-		./waits two &
+		./waits wait two , steps 50 &
 		local two=$!
 		soon is_waits $one
 		"$PERF_BPF" run --probes --json --attach $way -p $one waits.bpf.o -- \
@@ -327,7 +314,7 @@ test_a_process_is_chosen_where_it_is_attached() {
 			>out 2>err || fail "$way: run ended with $?: $(cat err)"
 		wait $one $two
 		rm one two
-		rows out 'assert points["waits", "waits_step"]["hits"] == 50, points'
+		rows out 'assert points["waits", "work_step"]["hits"] == 50, points'
 	done
 	expect_status 1 "$PERF_BPF" run -p $one waits.bpf.o -- true
 	assert_contains err "$one"
@@ -339,25 +326,12 @@ test_a_process_is_chosen_where_it_is_attached() {
 test_a_probe_that_costs_too_much_is_detached() {
 	make_ready
 	# until it is detached, however long that takes
-	cat >busy.c <<-'END'
-		#include <unistd.h>
-		__attribute__((noinline)) void busy_step(long n)
-		{
-			__asm__ volatile("" : : "r"(n) : "memory");
-		}
-		int main(void)
-		{
-			for (long n = 0; n % 1000 || access("detached", F_OK); n++)
-				busy_step(n);
-			return 0;
-		}
-	END
-	gcc -O2 -g busy.c -o busy
+	workload_as busy
 	cat >busy.bpf.c <<-'END'
 		#include <linux/bpf.h>
 		#include <bpf/bpf_helpers.h>
 		char LICENSE[] SEC("license") = "GPL";
-		SEC("exec=./busy;busy_* n")
+		SEC("exec=./busy;work_ste* n")
 		int busy(void *ctx, int err, unsigned long n)
 		{
 			unsigned long long x = 0;
@@ -367,7 +341,7 @@ test_a_probe_that_costs_too_much_is_detached() {
 		}
 	END
 	compile_bpf busy.bpf.c busy.bpf.o
-	"$PERF_BPF" run --probes --json --max-overhead 0.01% busy.bpf.o -- ./busy >out 2>err &
+	"$PERF_BPF" run --probes --json --max-overhead 0.01% busy.bpf.o -- ./busy until detached steps 1000 >out 2>err &
 	trap 'touch detached' EXIT # also if it never is
 	soon grep -q 'program busy is detached: it used' err
 	touch detached
@@ -376,7 +350,7 @@ test_a_probe_that_costs_too_much_is_detached() {
 	assert_equal "$status" 3
 	rows out '
 (cost,) = m["(cost)"]["rows"]
-assert cost["program"] == "busy" and cost["runs"] == points["busy", "busy_step"]["hits"] > 0, m
+assert cost["program"] == "busy" and cost["runs"] == points["busy", "work_step"]["hits"] > 0, m
 assert "busy was detached" in m["(cost)"]["note"], m'
 }
 

@@ -299,22 +299,8 @@ test_what_the_kernel_hides_is_said() {
 # background: $runner. ./calls N makes the call.
 hold_counting() {
 	make_progs
-	cat >counting.bpf.c <<-'END'
-		#include <linux/bpf.h>
-		#include <bpf/bpf_helpers.h>
-		#include <bpf/perf_bpf_prog.h>
-		PERF_BPF_COUNT(runs, "runs", "of pbt_watched");
-		SEC("tracepoint/syscalls/sys_enter_getpriority") int pbt_watched(void *ctx)
-		{
-			perf_bpf_count(&runs, 1);
-			if (perf_bpf_wanted())
-				bpf_printk("pbt_prog %d", 4711);
-			return 0;
-		}
-		char LICENSE[] SEC("license") = "GPL";
-	END
 	workload_as pbt_getprio
-	"$PERF_BPF" run counting.bpf.c --comm "$1" --json >run.out 2>run.err &
+	"$PERF_BPF" run "$OBJECTS/prog_counting.bpf.o" --comm "$1" --json >run.out 2>run.err &
 	runner=$!
 	trap 'rm -rf "$M"; kill $runner 2>/dev/null || :' EXIT
 	until id=$(of_process $runner); do

@@ -2,6 +2,7 @@
 # record: whatever ends it, and however it writes: what reads the recording says that its end is missing,
 # and nothing stays in the kernel.
 . "$(dirname "$0")/../tap.sh"
+. "$(dirname "$0")/../workload.sh"
 
 COUNTED=$BUILD/tests/cmd/counted
 export PERF_BPF_CACHE_DIR=${PERF_BPF_CACHE_DIR:-/tmp/perf-bpf-test-cache}
@@ -10,14 +11,6 @@ need() {
 	[ "$(id -u)" = 0 ] || skip "recording needs root"
 	[ -d /sys/kernel/tracing/events ] || mount -t tracefs nodev /sys/kernel/tracing 2>/dev/null || true
 	[ -d /sys/kernel/tracing/events/syscalls ] || skip "tracefs or its syscall events cannot be had"
-	ls /usr/bin/clang* >/dev/null 2>&1 || skip "clang is not installed"
-	cat >keep.bpf.c <<-'END'
-		#include "vmlinux.h"
-		#include <bpf/bpf_helpers.h>
-		SEC("tracepoint/syscalls/sys_enter_getpriority")
-		int pbt_killed(struct trace_event_raw_sys_enter *ctx) { return 1; }
-		char _license[] SEC("license") = "Dual BSD/GPL";
-	END
 }
 
 not_loaded() {
@@ -73,7 +66,7 @@ test_kill_in_each_mode() {
 			;;
 		esac
 		# shellcheck disable=SC2086
-		"$PERF_BPF" record -e keep.bpf.c --no-buffering -p $work -o $file ${mode#pipe} >out 2>record.err &
+		"$PERF_BPF" record -e "$OBJECTS/record_killed_keep.bpf.o" --no-buffering -p $work -o $file ${mode#pipe} >out 2>record.err &
 		pid=$!
 		soon is_recording t.data
 		children=$(pgrep -P $pid || :)

@@ -17,26 +17,6 @@ make_workload() {
 	[ "$(id -u)" = 0 ] || skip "needs root"
 	[ -e /sys/kernel/btf/vmlinux ] || skip "this kernel has no BTF"
 	workload_as pbt_faults
-	cat >faults.bpf.c <<-'END'
-		#include "vmlinux.h"
-		#include <bpf/bpf_helpers.h>
-		#include <bpf/bpf_tracing.h>
-		#include <bpf/perf_bpf_prog.h>
-		const volatile __u64 from, to; /* of work_touch() */
-		PERF_BPF_STACKS(faults, 1024, "faults", "page faults");
-		SEC("perf_event/page-faults/period=1/")
-		int on_fault(struct bpf_perf_event_data *ctx)
-		{
-			__u64 ip = PT_REGS_IP(&ctx->regs);
-			if (perf_bpf_wanted() && (!to || (ip >= from && ip < to)))
-				perf_bpf_user_stack_add(ctx, faults, 1);
-			return 0;
-		}
-		char LICENSE[] SEC("license") = "GPL";
-	END
-	# which event is the command line's matter; nobody is asked about
-	sed 's|perf_event/page-faults/period=1/|perf_event|; s/perf_bpf_wanted() && //' \
-		faults.bpf.c >any.bpf.c
 	# faults in work_touch() alone: what else the process does has stacks that may take a place
 	set -- $(nm -S pbt_faults | grep ' t work_touch$')
 	TOUCH="--json --set from=$((0x$1)) --set to=$((0x$1 + 0x$2))"
@@ -58,13 +38,13 @@ touched() {
 
 test_every_fault_is_a_sample() {
 	make_workload
-	"$PERF_BPF" run $TOUCH faults.bpf.c --comm pbt_faults -- $WORK $FAULTS , counts >out
+	"$PERF_BPF" run $TOUCH "$OBJECTS/run_samples_faults.bpf.o" --comm pbt_faults -- $WORK $FAULTS , counts >out
 	assert_equal "$(touched out)" "300 600"
 	assert_contains out 'faults 900'
-	"$PERF_BPF" run $TOUCH any.bpf.c -e page-faults -c 1 -- $WORK $FAULTS , counts >out
+	"$PERF_BPF" run $TOUCH "$OBJECTS/run_samples_any.bpf.o" -e page-faults -c 1 -- $WORK $FAULTS , counts >out
 	assert_equal "$(touched out)" "300 600"
 	# each tenth: the first of the whole process may be any of ten, on each CPU
-	"$PERF_BPF" run $TOUCH any.bpf.c -e page-faults -c 10 -- taskset -c 0 $WORK $FAULTS , counts >out
+	"$PERF_BPF" run $TOUCH "$OBJECTS/run_samples_any.bpf.o" -e page-faults -c 10 -- taskset -c 0 $WORK $FAULTS , counts >out
 	python3 - $(touched out) <<-'END'
 		import sys
 		once, twice = map(int, sys.argv[1:3])
@@ -75,7 +55,7 @@ test_every_fault_is_a_sample() {
 test_a_process_and_the_threads_it_starts() {
 	make_workload
 	work_start ./pbt_faults
-	"$PERF_BPF" run $TOUCH any.bpf.c -e page-faults -c 1 -p $WORK_PID --verbose >out 2>err &
+	"$PERF_BPF" run $TOUCH "$OBJECTS/run_samples_any.bpf.o" -e page-faults -c 1 -p $WORK_PID --verbose >out 2>err &
 	run=$!
 	soon grep -q 'program on_fault is attached' err
 	./pbt_faults in work_left faults 50 # another one
@@ -91,7 +71,7 @@ test_by_time() {
 	# from the clock of one CPU than the time that went by has.
 	workload_as pbt_burns
 	local start=$EPOCHREALTIME
-	"$PERF_BPF" run any.bpf.c -F 200 --json -- taskset -c 0 ./pbt_burns burn 1000 >out
+	"$PERF_BPF" run "$OBJECTS/run_samples_any.bpf.o" -F 200 --json -- taskset -c 0 ./pbt_burns burn 1000 >out
 	python3 - "$start" "$EPOCHREALTIME" <<-'END'
 		import json, sys
 		seconds = float(sys.argv[2]) - float(sys.argv[1])
@@ -103,16 +83,16 @@ test_by_time() {
 
 test_what_is_wrong_is_named() {
 	make_workload
-	expect_status 1 "$PERF_BPF" run any.bpf.c -e page-fault -- true
+	expect_status 1 "$PERF_BPF" run "$OBJECTS/run_samples_any.bpf.o" -e page-fault -- true
 	assert_contains err "page-fault"
 	assert_contains err "page-faults"
-	expect_status 0 "$PERF_BPF" run any.bpf.c -e minor-faults,page-faults -F 1000000000 -- true
+	expect_status 0 "$PERF_BPF" run "$OBJECTS/run_samples_any.bpf.o" -e minor-faults,page-faults -F 1000000000 -- true
 	assert_equal "$(grep -c -e "-F 1000000000 is above the kernel's limit" err)" 1
-	expect_status 2 "$PERF_BPF" run any.bpf.c -F 10 -c 10 -- true
+	expect_status 2 "$PERF_BPF" run "$OBJECTS/run_samples_any.bpf.o" -F 10 -c 10 -- true
 	assert_contains err "-F and -c cannot be used together"
-	expect_status 1 "$PERF_BPF" run any.bpf.c -p 999999999 -- true
+	expect_status 1 "$PERF_BPF" run "$OBJECTS/run_samples_any.bpf.o" -p 999999999 -- true
 	assert_contains err "process 999999999 does not exist"
-	expect_status 1 "$PERF_BPF" run any.bpf.c --comm x -- true
+	expect_status 1 "$PERF_BPF" run "$OBJECTS/run_samples_any.bpf.o" --comm x -- true
 	assert_contains err "none of the programs supports -p"
 	expect_status 1 "$PERF_BPF" run "$SRC/tests/cmd/run.bpf.c" -F 10 -- true
 	assert_contains err "none of the programs runs on samples"

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # record, run, trace and top of processes with very many threads.
 . "$(dirname "$0")/../tap.sh"
+. "$(dirname "$0")/../workload.sh"
 
 TRACEFS=/sys/kernel/tracing
 THREADS=10000
@@ -78,27 +79,8 @@ test_record_few() {
 	assert_equal "$(wc -l <got)" 999
 	assert_equal "$(wc -l <samples)" 999
 	# programs that filter
-	ls /usr/bin/clang* >/dev/null 2>&1 || skip "clang is not installed"
-	cat >even.bpf.c <<-'PROGRAM'
-		#include "vmlinux.h"
-		#include <bpf/bpf_helpers.h>
-
-		SEC("tracepoint/syscalls/sys_enter_getppid")
-		int pbt_even(void *ctx)
-		{
-			return !(bpf_get_current_pid_tgid() & 1);
-		}
-
-		SEC("perf_event/page-faults")
-		int pbt_odd(void *ctx)
-		{
-			return bpf_get_current_pid_tgid() & 1;
-		}
-
-		char LICENSE[] SEC("license") = "GPL";
-	PROGRAM
 	orders=(each)
-	record -e even.bpf.c -e page-faults:u -c 1 -o t.data
+	record -e "$OBJECTS/threads_even.bpf.o" -e page-faults:u -c 1 -o t.data
 	ls /proc/$pid/task | grep -vx $pid | sort >all
 	grep '[02468]$' all >even
 	grep '[13579]$' all >odd

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Options of trace that select processes and CPUs, and that change what is printed.
 . "$(dirname "$0")/../tap.sh"
+. "$(dirname "$0")/../workload.sh"
 WORK=$BUILD/tests/cmd/trace_work
 
 # trace OPTION... -- COMMAND: ./lines and ./err
@@ -193,46 +194,23 @@ test_globs() {
 
 # A number that no call of the build machine's headers has.
 test_calls_without_names() {
-	cat >pbt_nameless.c <<-'END'
-		#include <unistd.h>
-
-		int main(void)
-		{
-			syscall(1000, 1, 2);
-			return 0;
-		}
-	END
-	gcc -O1 -o pbt_nameless pbt_nameless.c
-	trace -S -- ./pbt_nameless
+	workload_as pbt_nameless
+	trace -S -- ./pbt_nameless call 1000 1 1 2
 	is 1 ' pbt_nameless/[0-9]+ syscall_1000\(arg0: 0x1, arg1: 0x2.*\) += -1 ENOSYS '
 	is 1 '^   syscall_1000 +1 +1 '
-	trace --strace -e all -- ./pbt_nameless
+	trace --strace -e all -- ./pbt_nameless call 1000 1 1 2
 	is 1 '^syscall_0x3e8\(0x1, 0x2.*\) += -1 ENOSYS '
-	trace -e '!close' -- ./pbt_nameless
+	trace -e '!close' -- ./pbt_nameless call 1000 1 1 2
 	is 1 ' syscall_1000\('
-	trace -e close,getppid -- ./pbt_nameless
+	trace -e close,getppid -- ./pbt_nameless call 1000 1 1 2
 	is 0 'syscall_'
 }
 
 # Also where the kernel does not have them: it says so at the exit.
 test_x32_calls() {
 	[ "$(uname -m)" = x86_64 ] || skip "this is for x86-64"
-	cat >pbt_x32.c <<-'END'
-		#include <unistd.h>
-
-		int main(void)
-		{
-			char path[] = "/no/such"; /* in memory: what the kernel does not read may not be */
-
-			for (int i = 0; i < 3; i++) {
-				syscall(0x40000000 + 39); /* getpid */
-				syscall(0x40000000 + 520, path, (char **)0, (char **)0); /* execve */
-			}
-			return 0;
-		}
-	END
-	gcc -O1 -o pbt_x32 pbt_x32.c
-	expect_status 0 "$PERF_BPF" trace --json -e getpid@x32,execve@x32 -- ./pbt_x32
+	workload_as pbt_x32 # getpid and execve
+	expect_status 0 "$PERF_BPF" trace --json -e getpid@x32,execve@x32 -- ./pbt_x32 repeat 3 call 0x40000027 1 + call 0x40000208 1 /no/such 0 0
 	cp out lines
 	is 3 '"abi":"x32","syscall":"getpid"'
 	is 3 '"abi":"x32","syscall":"execve","args":\{"filename":"/no/such"'

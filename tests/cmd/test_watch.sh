@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # perf-bpf watch: against a program that loads and unloads programs and knows their ids.
 . "$(dirname "$0")/../tap.sh"
+. "$(dirname "$0")/../workload.sh"
 
 LOADER=$BUILD/tests/cmd/program_loader
 
@@ -109,23 +110,7 @@ test_details() {
 test_as_bpftool_says() {
 	need
 	command -v bpftool >/dev/null || skip "bpftool is not installed"
-	cat >w.bpf.c <<-'END'
-		#include <linux/bpf.h>
-		#include <bpf/bpf_helpers.h>
-		struct {
-			__uint(type, BPF_MAP_TYPE_ARRAY);
-			__uint(max_entries, 1);
-			__type(key, int);
-			__type(value, long);
-		} pbtw_counts SEC(".maps");
-		SEC("tp_btf/task_rename") int pbtw_a_long_name_of_a_program(void *ctx)
-		{
-			int zero = 0;
-			return !bpf_map_lookup_elem(&pbtw_counts, &zero);
-		}
-		char LICENSE[] SEC("license") = "GPL";
-	END
-	compile_bpf w.bpf.c w.bpf.o
+	cp "$OBJECTS/watch_w.bpf.o" w.bpf.o
 	# It stays until its load is shown, and the kernel unloads it some time after rm.
 	cat >load.sh <<-'END'
 		shown() {
