@@ -2,15 +2,18 @@
 # The built-in programs against workloads that count for themselves: 32-bit calls, the functions
 # that each of them must not miss, and what perf-bpf does itself. test_examples.sh has their counts.
 . "$(dirname "$0")/../tap.sh"
+. "$(dirname "$0")/../workload.sh"
 
 need_root() {
 	[ "$(id -u)" = 0 ] || skip "loading a BPF program takes root"
 }
 
-# runs NAME OPTION... -- COMMAND...: the maps go to ./json, what the command prints to ./said
+WORK=(./workload)
+
+# runs NAME OPTION...: beside the command $WORK; the maps go to ./json, what the command prints to ./said
 runs() {
 	need_root
-	"$PERF_BPF" run "$@" --json -- ./workload >out 2>log || { cat out log; fail "run $1 fails"; }
+	"$PERF_BPF" run "$@" --json -- "${WORK[@]}" >out 2>log || { cat out log; fail "run $1 fails"; }
 	grep '^{' out >json || true
 	grep -v '^{' out >said || true
 }
@@ -41,53 +44,13 @@ holds() {
 # int $0x80 from 64-bit code is a 32-bit call; 0: this kernel has none
 call_32_bit() {
 	[ "$(uname -m)" = x86_64 ] || skip "32-bit calls of x86 only"
-	cat >call_32.h <<-'END'
-		#define _GNU_SOURCE
-		#include <errno.h>
-		#include <fcntl.h>
-		#include <stdio.h>
-		#include <stdlib.h>
-		#include <string.h>
-		#include <sys/mman.h>
-		#include <sys/prctl.h>
-		#include <sys/stat.h>
-		#include <sys/syscall.h>
-		#include <unistd.h>
-		static long call_32(long nr, long a, long b, long c)
-		{
-			long ret = nr;
-			__asm__ volatile("int $0x80" : "+a"(ret) : "b"(a), "c"(b), "d"(c) : "memory");
-			return (int)ret;
-		}
-	END
-	cat >try.c <<-'END'
-		#include "call_32.h"
-		int main(void) { return call_32(20, 0, 0, 0) != getpid(); }
-	END
-	gcc -I. -o try try.c
-	./try 2>/dev/null || skip "this kernel has no 32-bit calls"
+	"$WORKLOAD" call32 20 1 2>/dev/null || skip "this kernel has no 32-bit calls"
 }
 
 test_syscount_names_calls_by_their_table() {
 	call_32_bit
-	cat >workload.c <<-'END'
-		#include "call_32.h"
-		int main(void)
-		{
-			prctl(PR_SET_NAME, "pbt_32");
-			for (int i = 0; i < 7; i++)
-				call_32(20, 0, 0, 0); /* getpid; of 64-bit calls it is writev */
-			for (int i = 0; i < 5; i++)
-				call_32(6, -1, 0, 0); /* close; lstat */
-			for (int i = 0; i < 3; i++)
-				syscall(SYS_getppid);
-			for (int i = 0; i < 4; i++)
-				syscall(0x40000000 | SYS_getpid); /* x32: ENOSYS where there is none */
-			prctl(PR_SET_NAME, "pbt_64");
-			return 0;
-		}
-	END
-	gcc -I. -o workload workload.c
+	# 20 is getpid, and of 64-bit calls writev; 6 is close, lstat; getpid of x32 is ENOSYS where there is none
+	WORK=("$WORKLOAD" name pbt_32 , call32 20 7 , call32 6 5 -1 , call getppid 3 , call 0x40000027 4 , name pbt_64)
 	runs syscount --comm pbt_32
 	holds 'calls = dict(rows("by_syscall", "syscall", "calls"))
 assert calls == {"32-bit getpid": 7, "32-bit close": 5, "getppid": 3, "x32 getpid": 4, "prctl": 1}, calls
@@ -99,24 +62,10 @@ assert rows("by_process", "comm", "calls") == [("pbt_32", 20)]'
 # write(2) of 32-bit calls has a tracepoint of its own, which is that of all calls.
 test_write_sizes_of_32_bit_calls() {
 	call_32_bit
-	cat >workload.c <<-'END'
-		#include "call_32.h"
-		int main(void)
-		{
-			char *block = mmap(NULL, 8192, PROT_READ | PROT_WRITE,
-					   MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0);
-			int fd = open("/dev/null", O_WRONLY);
-			prctl(PR_SET_NAME, "pbt_writes");
-			for (int i = 0; i < 9; i++)
-				call_32(4, fd, (long)block, 1500);
-			for (int i = 0; i < 4; i++)
-				syscall(SYS_write, fd, block, 3000);
-			syscall(SYS_stat, "/", block); /* number 4 of 64-bit calls */
-			prctl(PR_SET_NAME, "pbt_done");
-			return 0;
-		}
-	END
-	gcc -I. -o workload workload.c
+	# number 4 of 64-bit calls is stat
+	exec 8>/dev/null
+	WORK=("$WORKLOAD" name pbt_writes , call32 4 9 8 zeros 1500 , call write 4 8 zeros 3000 , call 4 1 / zeros
+		, name pbt_done)
 	runs write_sizes --comm pbt_writes
 	holds 'assert {k: n for k, n in slots("sizes").items() if n} == {1024: 9, 2048: 4}, slots("sizes")
 assert m["bytes"]["count"] == 9 * 1500 + 4 * 3000
@@ -126,41 +75,17 @@ assert rows("writers", "comm", "writes") == [("pbt_writes", 13)]'
 # Each way to open a file, paths of all lengths, and 32-bit calls.
 test_opensnoop_sees_every_open() {
 	call_32_bit
-	cat >workload.c <<-'END'
-		#include "call_32.h"
-		int main(void)
-		{
-			char *path = mmap(NULL, 8192, PROT_READ | PROT_WRITE,
-					  MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0);
-			struct { unsigned long long flags, mode, resolve; } how = {O_RDONLY, 0, 0};
-			prctl(PR_SET_NAME, "pbt_opens");
-			syscall(SYS_creat, "pbt-creat", 0600);
-			syscall(SYS_open, "pbt-open", O_RDONLY);
-			syscall(SYS_openat, AT_FDCWD, "pbt-openat", O_RDONLY);
-			syscall(437, AT_FDCWD, "pbt-openat2", &how, sizeof(how));
-			strcpy(path, "pbt-creat-32");
-			call_32(8, (long)path, 0600, 0);
-			strcpy(path, "pbt-open-32");
-			call_32(5, (long)path, O_RDONLY, 0);
-			strcpy(path, "pbt-openat-32");
-			call_32(295, AT_FDCWD, (long)path, O_RDONLY);
-			/* "./" as often as it takes */
-			static const int lengths[] = {100, 254, 255, 256, 1000, 4094, 4095, 4096, 5000};
-			for (int k = 0; k < 9; k++) {
-				int n = lengths[k];
-				memset(path, '/', n);
-				for (int i = 0; i < n; i += 2)
-					path[i] = '.';
-				memcpy(path + n - 8, "/pbt-end", 9);
-				printf("%d ", n);
-				syscall(SYS_openat, AT_FDCWD, path, O_RDONLY);
-			}
-			prctl(PR_SET_NAME, "pbt_done");
-			puts("");
-			return 0;
-		}
-	END
-	gcc -I. -o workload workload.c
+	local n path
+	WORK=("$WORKLOAD" name pbt_opens , call 85 1 pbt-creat 0600 , call 2 1 pbt-open 0 , call openat 1 -100 pbt-openat 0
+		, call 437 1 -100 pbt-openat2 zeros 24 , call32 8 1 pbt-creat-32 0600 , call32 5 1 pbt-open-32 0
+		, call32 295 1 -100 pbt-openat-32 0)
+	# "./" as often as it takes
+	for n in 100 254 255 256 1000 4094 4095 4096 5000; do
+		printf -v path '%*s' $((n / 2)) ""
+		path=${path// /./}.
+		WORK+=(, call openat 1 -100 "${path:0:n-8}/pbt-end" 0 , say "$n")
+	done
+	WORK+=(, name pbt_done)
 	runs opensnoop --comm pbt_opens
 	holds 'short = [(e["path"], e["fd"] >= 0, e.get("error_text")) for e in events if len(e["path"]) < 20]
 assert short == [("pbt-creat", True, None), ("pbt-open", False, "ENOENT"), ("pbt-openat", False, "ENOENT"),
@@ -385,22 +310,9 @@ test_cgroups_and_their_descendants() {
 	trap 'rmdir "$C/wanted/child/grandchild" "$C/wanted/child" "$C/wanted" "$C/wanted2" "$C"' EXIT
 	cat >in.sh <<-'END'
 		echo $$ >"$1/cgroup.procs"
-		exec ./pbt_in "$2"
+		exec ./pbt_in call getpgid "$2" 0 , sleeps 20 1000
 	END
-	cat >in.c <<-'END'
-		#include <stdlib.h>
-		#include <sys/syscall.h>
-		#include <unistd.h>
-		int main(int argc, char **argv)
-		{
-			for (int i = 0; i < atoi(argv[1]); i++)
-				syscall(SYS_getpgid, 0);
-			for (int i = 0; i < 20; i++) /* process 1 may hide some */
-				usleep(1000); /* it waits for a CPU after that */
-			return 0;
-		}
-	END
-	gcc -o pbt_in in.c
+	workload_as pbt_in # it waits for a CPU after each sleep; process 1 may hide some
 	cat >workload <<-END
 		#!/bin/sh
 		sh in.sh $C/wanted 10
@@ -408,7 +320,7 @@ test_cgroups_and_their_descendants() {
 		sh in.sh $C/wanted/child/grandchild 3000
 		sh in.sh $C/wanted2 40000
 		sh in.sh $C 50000
-		./pbt_in 60000
+		./pbt_in call getpgid 60000 0 , sleeps 20 1000
 	END
 	chmod +x workload
 	count='calls = dict(rows("by_syscall", "syscall", "calls")).get("getpgid")

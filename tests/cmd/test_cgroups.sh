@@ -421,20 +421,10 @@ test_programs_of_containers() {
 
 test_trace_of_a_container() {
 	needs
-	cat >calls.c <<-'END'
-		#include <unistd.h>
-		int main(void)
-		{
-			for (;;) {
-				getppid();
-				usleep(1000);
-			}
-		}
-	END
-	gcc -o blue calls.c
+	workload_as blue
 	cp blue red
-	in_cgroup $docker unshare --fork --kill-child ./blue &
-	in_cgroup $crio/container unshare --fork --kill-child ./red &
+	in_cgroup $docker unshare --fork --kill-child ./blue forever call getppid 1 + sleeps 1 1000 &
+	in_cgroup $crio/container unshare --fork --kill-child ./red forever call getppid 1 + sleeps 1 1000 &
 	soon pid_in $docker blue >/dev/null
 	soon pid_in $crio/container red >/dev/null
 	for by in "--container ${B:0:12}" "--pod $POD"; do

@@ -2,6 +2,7 @@
 # perf-bpf approve and the service perf-bpf delegate: what root has approved works for users without
 # privileges, and each attack of doc/security.md fails.
 . "$(dirname "$0")/../tap.sh"
+. "$(dirname "$0")/../workload.sh"
 . "$(dirname "$0")/delegate_service.sh"
 
 # assert_loaded N NAME: so many programs of this name are loaded. The names are those of this test.
@@ -332,19 +333,7 @@ test_own_processes_only() {
 # those that are not dumpable, those of another group, those with a capability. $plain is one that the
 # user could trace. $others: their pids, separated by "|".
 begin_others() {
-	cat >busy.c <<-'END'
-		#include <sys/prctl.h>
-		#include <unistd.h>
-
-		int main(int argc, char **argv)
-		{
-			if (argc > 1)
-				prctl(PR_SET_DUMPABLE, 0);
-			for (;;)
-				usleep(1000);
-		}
-	END
-	gcc -o busy busy.c
+	workload_as busy
 	cp busy suid
 	chown root suid
 	chmod 4755 suid
@@ -358,13 +347,13 @@ begin_others() {
 		soon grep -qx "$name" "/proc/$started/comm"
 		others="$others${others:+|}$started"
 	}
-	start suid --regid $NOBODY ./suid
+	start suid --regid $NOBODY ./suid forever sleeps 1 1000
 	grep -q "^Uid:.$NOBODY.0" "/proc/$started/status" || skip "set-user-ID programs do not work in $PWD"
-	start busy --regid $NOBODY ./busy quiet
-	start busy --regid 0 ./busy
-	start busy --regid $NOBODY --inh-caps +net_raw --ambient-caps +net_raw ./busy
+	start busy --regid $NOBODY ./busy dumpable 0 , forever sleeps 1 1000
+	start busy --regid 0 ./busy forever sleeps 1 1000
+	start busy --regid $NOBODY --inh-caps +net_raw --ambient-caps +net_raw ./busy forever sleeps 1 1000
 	local before=$others
-	start busy --regid $NOBODY ./busy
+	start busy --regid $NOBODY ./busy forever sleeps 1 1000
 	plain=$started others=$before
 	# the workload of the user: until all of them have run beside it
 	cat >all_ran <<-'END'

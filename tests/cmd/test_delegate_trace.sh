@@ -2,6 +2,7 @@
 # perf-bpf trace for users without privileges, by the service perf-bpf delegate: what root has
 # approved works, and each attack of doc/security.md fails.
 . "$(dirname "$0")/../tap.sh"
+. "$(dirname "$0")/../workload.sh"
 . "$(dirname "$0")/delegate_service.sh"
 
 # Needs the approval, and no session that counts.
@@ -223,38 +224,17 @@ test_set_user_id_programs() {
 # Who is not dumpable is not traced either, as by ptrace(2), nor who has a capability.
 test_what_the_user_could_not_trace() {
 	begin_trace
-	cat >quiet.c <<-'END'
-		#include <fcntl.h>
-		#include <sys/prctl.h>
-
-		int main(void)
-		{
-			open("/nonexistent/before", O_RDONLY);
-			prctl(PR_SET_DUMPABLE, 0);
-			open("/nonexistent/hidden_name", O_RDONLY);
-			return 0;
-		}
-	END
-	gcc -o quiet quiet.c
-	expect_status 0 as $NOBODY ./perf-bpf trace -e open,openat --log home/log -- ./quiet
+	workload_as workload
+	expect_status 0 as $NOBODY ./perf-bpf trace -e open,openat --log home/log -- ./workload opens 1 /nonexistent/before , dumpable 0 , opens 1 /nonexistent/hidden_name
 	grep -q before home/log || fail "$(cat home/log)"
 	! grep -q hidden_name home/log || fail "a process that is not dumpable is seen"
 	# root starts these, as the user
-	cat >named.c <<-'END'
-		#include <fcntl.h>
-
-		int main(int argc, char **argv)
-		{
-			for (;;)
-				open(argv[1], O_RDONLY);
-		}
-	END
-	gcc -o named named.c
+	cp workload named
 	start() { # start NAME SETPRIV-OPTION...: of the program $program
 		local name=$1
 		shift
 		# by a shell: setpriv itself still has capabilities when it executes a program
-		(exec setpriv --reuid $NOBODY --clear-groups "$@" sh -c 'exec "$@"' sh ./$program "/nonexistent/$name") &
+		(exec setpriv --reuid $NOBODY --clear-groups "$@" sh -c 'exec "$@"' sh ./$program forever opens 1 "/nonexistent/$name") &
 		clients="${clients:-} $!"
 		soon grep -q $program "/proc/$!/comm"
 	}

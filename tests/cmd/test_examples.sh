@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Each example is compiled, loaded, and does what its first lines say.
 . "$(dirname "$0")/../tap.sh"
+. "$(dirname "$0")/../workload.sh"
 EXAMPLES=$SRC/examples
 
 need_root() {
@@ -398,39 +399,15 @@ assert sum(sum(slot) for slot in heat["counts"]) == total, heat'
 
 # Names that were read by the program are there to be read by the probe.
 test_getenv_names() {
-	cat >pbt_getenv.c <<-'END'
-		#include <stdlib.h>
-		#include <string.h>
-		int main(int argc, char **argv)
-		{
-			long sum = 0;
-			for (int i = 0; i < 7; i++)
-				sum += (long)strlen(argv[1]) + (getenv(argv[1]) != NULL);
-			for (int i = 0; i < 3; i++)
-				sum += (long)strlen(argv[2]) + (getenv(argv[2]) != NULL);
-			return argc != 3 || !sum;
-		}
-	END
-	gcc -O1 -o pbt_getenv pbt_getenv.c
-	runs "$EXAMPLES/getenv_names.bpf.c" --comm pbt_getenv --json -- ./pbt_getenv PBT_SEVEN PBT_THREE
+	workload_as pbt_getenv
+	runs "$EXAMPLES/getenv_names.bpf.c" --comm pbt_getenv --json -- ./pbt_getenv getenvs 7 PBT_SEVEN , getenvs 3 PBT_THREE
 	holds 'assert rows("asked_for", "comm", "name", "calls") == [
     ("pbt_getenv", "PBT_SEVEN", 7), ("pbt_getenv", "PBT_THREE", 3)]'
 }
 
 test_mallocsizes() {
-	cat >pbt_malloc.c <<-'END'
-		#include <stdlib.h>
-		int main(void)
-		{
-			for (int i = 0; i < 13; i++)
-				free(malloc(5000000));
-			for (int i = 0; i < 6; i++)
-				free(malloc(40000000));
-			return 0;
-		}
-	END
-	gcc -O0 -o pbt_malloc pbt_malloc.c
-	runs mallocsizes --comm pbt_malloc --json -- ./pbt_malloc
+	workload_as pbt_malloc
+	runs mallocsizes --comm pbt_malloc --json -- ./pbt_malloc mallocs 13 5000000 , mallocs 6 40000000
 	holds 'large = {low: n for low, n in slots("sizes").items() if low >= 1 << 20}
 assert large == {1 << 22: 13, 1 << 25: 6}
 assert rows("bytes", "comm", "bytes")[0][1] >= 13 * 5000000 + 6 * 40000000'
@@ -480,26 +457,8 @@ compile_stacks() { # NAME, from stdin
 
 # Each page is touched once.
 test_pagefaults() {
-	compile_stacks pbt_faults <<-'END'
-		#include "stacks.h"
-		__attribute__((noinline)) void pbt_touch(volatile char *p, int pages)
-		{
-			for (int i = 0; i < pages; i++)
-				p[i * 4096L] = 1;
-		}
-		int main(void)
-		{
-			char *p = mmap(NULL, 300 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-			madvise(p, 300 * 4096, MADV_NOHUGEPAGE);
-			pbt_touch(p, 1); /* its code is there, too */
-			named("pbt_touches");
-			pbt_touch(p + 4096, 299);
-			named("pbt_faults");
-			return 0;
-		}
-	END
-	runs pagefaults --comm pbt_touches --json -- ./pbt_faults
-	holds 'faults = [s for s in m["faults"]["stacks"] if s["frames"][0]["name"] == "pbt_touch"]
+	runs pagefaults --comm pbt_touches --json -- "$WORKLOAD" name pbt_touches , faults 299 , name pbt_faults
+	holds 'faults = [s for s in m["faults"]["stacks"] if s["frames"][0]["name"] == "work_touch"]
 assert sum(s["count"] for s in faults) == 299, m["faults"]
 assert any(f["name"] == "main" for f in faults[0]["frames"])'
 }
@@ -507,36 +466,15 @@ assert any(f["name"] == "main" for f in faults[0]["frames"])'
 # It burns half a second of its own CPU time; the clock's samples are at most those of the time that
 # went by.
 test_profile() {
-	compile_stacks pbt_profile <<-'END'
-		#include "stacks.h"
-		volatile long sink;
-		__attribute__((noinline)) void pbt_burns(void)
-		{
-			struct timespec ts;
-			do {
-				for (int i = 0; i < 100000; i++)
-					sink += i;
-				clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
-			} while (!ts.tv_sec && ts.tv_nsec < 500000000);
-		}
-		int main(void)
-		{
-			long long start = now();
-			named("pbt_burns");
-			pbt_burns();
-			named("pbt_profile");
-			printf("%lld\n", (now() - start) / 1000000);
-			return 0;
-		}
-	END
 	# on one CPU, so that its samples are of one clock
-	runs profile -e cpu-clock --comm pbt_burns --json -- taskset -c 0 ./pbt_profile
-	ms=$(grep -v '^{' json)
-	holds "burns = [s for s in m['samples']['stacks'] if any(f['name'] == 'pbt_burns' for f in s['frames'])]
+	local start=${EPOCHREALTIME//[.,]/} ms
+	runs profile -e cpu-clock --comm pbt_burns --json -- taskset -c 0 "$WORKLOAD" name pbt_burns , burn 500 , name pbt_profile
+	ms=$(((${EPOCHREALTIME//[.,]/} - start) / 1000))
+	holds "burns = [s for s in m['samples']['stacks'] if any(f['name'] == 'work_burn' for f in s['frames'])]
 n = sum(s['count'] for s in burns)
-assert 10 <= n <= $ms * 99 / 1000 + 5, (n, $ms)
+assert 10 <= n <= $ms * 99 / 1000 + 1, (n, $ms)
 assert any(f['name'] == 'main' for f in burns[0]['frames'])"
-	runs profile --comm pbt_burns --json -- ./pbt_profile # cycles, or cpu-clock
+	runs profile --comm pbt_burns --json -- "$WORKLOAD" name pbt_burns , burn 500 # cycles, or cpu-clock
 	holds "assert sum(s['count'] for s in m['samples']['stacks']) > 0"
 }
 
@@ -557,27 +495,10 @@ x.sort(key=lambda v: v * 7919 % 5000011)'
 
 # It sleeps at least so long, and is off the CPU at most as long as the calls take.
 test_offcputime() {
-	compile_stacks pbt_offcpu <<-'END'
-		#include "stacks.h"
-		__attribute__((noinline)) void pbt_sleeps(void)
-		{
-			struct timespec ts = {.tv_nsec = 5000000};
-			for (int i = 0; i < 20; i++)
-				call(SYS_nanosleep, (long)&ts, 0, 0);
-		}
-		int main(void)
-		{
-			long long start = now();
-			named("pbt_sleeps");
-			pbt_sleeps();
-			named("pbt_offcpu");
-			printf("%lld\n", (now() - start) / 1000);
-			return 0;
-		}
-	END
-	runs offcputime --comm pbt_sleeps --json -- ./pbt_offcpu
-	most=$(grep -v '^{' json)
-	holds "waits = [s for s in m['off_cpu']['stacks'] if any(f['name'] == 'pbt_sleeps' for f in s['frames'])]
+	local start=${EPOCHREALTIME//[.,]/} most
+	runs offcputime --comm pbt_sleeps --json -- "$WORKLOAD" name pbt_sleeps , sleeps 20 5000 , name pbt_offcpu
+	most=$((${EPOCHREALTIME//[.,]/} - start))
+	holds "waits = [s for s in m['off_cpu']['stacks'] if any(f['name'] == 'work_sleep' for f in s['frames'])]
 us = sum(s['count'] for s in waits)
 assert 50000 <= us <= $most, (us, m['off_cpu'])
 # it may have lost its CPU to others elsewhere, too, and for longer
@@ -596,40 +517,8 @@ test_what_has_ended_does_not_wait() {
 
 # Two processes wait at one time, and there is room for one: what is missing is told.
 test_what_is_kept_between_events_may_not_fit() {
-	cat >pbt_waits.c <<-'END'
-		#include <signal.h>
-		#include <stdio.h>
-		#include <sys/wait.h>
-		#include <unistd.h>
-		/* In a system call, and off its CPU: else the kernel says "running". */
-		static int sleeps(pid_t pid)
-		{
-			char path[64];
-			int nr;
-			sprintf(path, "/proc/%d/syscall", pid);
-			FILE *f = fopen(path, "r");
-			int n = f ? fscanf(f, "%d", &nr) : 0;
-			if (f)
-				fclose(f);
-			return n == 1;
-		}
-		int main(void)
-		{
-			pid_t pids[2];
-			for (int i = 0; i < 2; i++)
-				if (!(pids[i] = fork()))
-					for (;;)
-						pause();
-			while (!sleeps(pids[0]) || !sleeps(pids[1]))
-				usleep(1000);
-			for (int i = 0; i < 2; i++)
-				kill(pids[i], SIGKILL);
-			while (wait(NULL) > 0)
-				;
-		}
-	END
-	gcc -O1 -o pbt_waits pbt_waits.c
-	"$PERF_BPF" run offcputime --comm pbt_waits --map-entries waiting=1 -- ./pbt_waits >out 2>err
+	workload_as pbt_waits
+	"$PERF_BPF" run offcputime --comm pbt_waits --map-entries waiting=1 -- ./pbt_waits pauses 2 >out 2>err
 	grep -qE 'offcputime: [1-9][0-9]* updates of map waiting failed; max_entries is 1; to make it larger use --map-entries waiting=4' err ||
 		fail "$(cat err)"
 }

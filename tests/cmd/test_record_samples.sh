@@ -2,39 +2,19 @@
 # What perf-bpf record keeps of each sample on request: -d, -P, -W, --phys-data, --sample-cpu and
 # --switch-events, beside perf where it is installed.
 . "$(dirname "$0")/../tap.sh"
+. "$(dirname "$0")/../workload.sh"
 
 PERF=$(command -v perf || true)
 
 # Prints the addresses of 50 pages, touches each for the first time, and sleeps 20 times.
+PAGES="./pbt_pages faults 50 show , sleeps 20 10000"
+
 build_work() {
-	cat >pbt_pages.c <<-'END'
-		#include <stdio.h>
-		#include <sys/mman.h>
-		#include <unistd.h>
-
-		int main(void)
-		{
-			enum { PAGES = 50 };
-			const size_t page = (size_t)sysconf(_SC_PAGESIZE);
-			volatile char *p = mmap(NULL, PAGES * page, PROT_READ | PROT_WRITE,
-						MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-			if (p == MAP_FAILED || madvise((void *)p, PAGES * page, MADV_NOHUGEPAGE))
-				return 1;
-			for (int i = 0; i < PAGES; i++)
-				printf("%lx\n", (unsigned long)(p + i * page));
-			for (int i = 0; i < PAGES; i++)
-				p[i * page] = 1;
-			for (int i = 0; i < 20; i++)
-				usleep(10000);
-			return 0;
-		}
-	END
-	gcc -O1 -o pbt_pages pbt_pages.c
+	workload_as pbt_pages
 }
 
 record() {
-	"$PERF_BPF" record -q -e page-faults -c 1 "$@" -o t.data -- ./pbt_pages >pages
+	"$PERF_BPF" record -q -e page-faults -c 1 "$@" -o t.data -- $PAGES >pages
 }
 
 members_of_samples() {
@@ -94,7 +74,7 @@ test_attrs_are_perfs() {
 		--sample-identifier "-k mono" "-k CLOCK_REALTIME" "-k 7" "-g --user-callchains" \
 		"-g --kernel-callchains" --timestamp-boundary; do
 		record $opts
-		"$PERF" record -q -N -e page-faults -c 1 $opts -o theirs.data -- ./pbt_pages >/dev/null \
+		"$PERF" record -q -N -e page-faults -c 1 $opts -o theirs.data -- $PAGES >/dev/null \
 			2>perf.err || fail "perf record $opts: $(cat perf.err)"
 		attr theirs.data >theirs
 		[ -s theirs ] || fail "perf evlist printed nothing"
@@ -188,11 +168,11 @@ test_filters_by_event() {
 	can_filter
 	build_work
 	"$PERF_BPF" record -q -e page-faults -c 1 --filter 'period == 1' --filter 'uid != 0' \
-		-e minor-faults -c 1 --filter 'period > 0, uid == 0, gid <= 0' -o t.data -- ./pbt_pages >pages
+		-e minor-faults -c 1 --filter 'period > 0, uid == 0, gid <= 0' -o t.data -- $PAGES >pages
 	assert_equal "$(count page-faults:)" 0
 	[ "$(count minor-faults:)" -ge 50 ] || fail "$(count minor-faults:) samples"
 	"$PERF_BPF" record -q -T --sample-identifier -e page-faults -c 1 -e minor-faults -c 1 \
-		--filter 'tid != 0,pid > 0,time > 0,id > 0' -o t.data -- ./pbt_pages >pages
+		--filter 'tid != 0,pid > 0,time > 0,id > 0' -o t.data -- $PAGES >pages
 	[ "$(count minor-faults:)" -ge 50 ] || fail "$(count minor-faults:) samples"
 	[ "$(count page-faults:)" -ge 50 ] || fail "$(count page-faults:) samples"
 }
@@ -207,7 +187,7 @@ test_filters_by_cgroup() {
 	mkdir "$dir" || skip "no cgroup can be made"
 	"$PERF_BPF" record -q --all-cgroups -e page-faults -c 1 \
 		--filter "cgroup == /pbt-filter-$$" -e minor-faults -o t.data -- \
-		sh -c "true; echo \$\$ >$dir/cgroup.procs; exec ./pbt_pages" >pages 2>err ||
+		sh -c "true; echo \$\$ >$dir/cgroup.procs; exec $PAGES" >pages 2>err ||
 		{ rmdir "$dir"; grep -q 'does not record cgroups' err && skip "$(head -n 1 err)"; fail "$(cat err)"; }
 	rmdir "$dir"
 	[ "$(count page-faults:)" -ge 50 ] || fail "$(count page-faults:) samples of the cgroup"
@@ -310,10 +290,10 @@ ids() {
 test_build_ids_of_all_code() {
 	[ -n "$PERF" ] || skip "perf is not installed"
 	build_work
-	"$PERF_BPF" record -q -N -e sched:sched_process_exit -o t.data -- ./pbt_pages >pages
+	"$PERF_BPF" record -q -N -e sched:sched_process_exit -o t.data -- $PAGES >pages
 	ids >hit
 	"$PERF_BPF" record -q -N --buildid-all -e sched:sched_process_exit -o t.data -- \
-		./pbt_pages >pages
+		$PAGES >pages
 	ids >all
 	[ -z "$(comm -23 hit all)" ] || fail "$(comm -23 hit all) is missing"
 	grep -qx "$PWD/pbt_pages" all || fail "the program is missing: $(cat all)"

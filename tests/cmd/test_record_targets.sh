@@ -2,51 +2,15 @@
 # Of what record keeps samples and other records: --all-user, --all-kernel, --per-thread,
 # --no-bpf-event, and -C with a task that is on another CPU.
 . "$(dirname "$0")/../tap.sh"
+. "$(dirname "$0")/../workload.sh"
 
 PERF=$(command -v perf || true)
 
 # Prints its own and its thread's id, and touches 50 pages in each, for the first time.
+THREADS="./pbt_threads tid , faults 50 , threads 1 tid + faults 50"
+
 build_threads() {
-	cat >pbt_threads.c <<-'END'
-		#define _GNU_SOURCE
-		#include <pthread.h>
-		#include <stdio.h>
-		#include <sys/mman.h>
-		#include <sys/wait.h>
-		#include <unistd.h>
-
-		static void touch(void)
-		{
-			enum { PAGES = 50 };
-			const size_t page = (size_t)sysconf(_SC_PAGESIZE);
-			volatile char *p = mmap(NULL, PAGES * page, PROT_READ | PROT_WRITE,
-						MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-			if (p == MAP_FAILED || madvise((void *)p, PAGES * page, MADV_NOHUGEPAGE))
-				_exit(1);
-			for (int i = 0; i < PAGES; i++)
-				p[i * page] = 1;
-		}
-
-		static void *thread(void *arg)
-		{
-			printf("thread %d\n", gettid());
-			touch();
-			return NULL;
-		}
-
-		int main(void)
-		{
-			pthread_t other;
-
-			printf("main %d\n", gettid());
-			touch();
-			if (pthread_create(&other, NULL, thread, NULL) || pthread_join(other, NULL))
-				return 1;
-			return 0;
-		}
-	END
-	gcc -O1 -pthread -o pbt_threads pbt_threads.c
+	workload_as pbt_threads
 }
 
 record() {
@@ -56,7 +20,7 @@ record() {
 # samples_of NAME: how many samples of the thread that printed NAME
 samples_of() {
 	local tid
-	tid=$(sed -n "s/^$1 //p" ids)
+	tid=$(sed -n "$([ "$1" = main ] && echo 1 || echo 2)p" ids)
 	"$PERF_BPF" script -i t.data -F tid | awk -v tid="$tid" '$1 == tid' | wc -l
 }
 
@@ -66,17 +30,17 @@ modes() {
 
 test_levels() {
 	build_threads
-	record --all-user -- ./pbt_threads
+	record --all-user -- $THREADS
 	[ "$(samples_of main)" -ge 50 ] || fail "only $(samples_of main) samples"
 	assert_equal "$(modes)" "U "
 	"$PERF_BPF" script -i t.data --header-only >head
 	grep -q 'name = page-faults.* exclude_kernel = 1' head || fail "$(grep page-faults head)"
-	record --all-kernel -- ./pbt_threads
+	record --all-kernel -- $THREADS
 	[ "$(samples_of thread)" -lt 50 ] || fail "samples of user space"
 	"$PERF_BPF" script -i t.data -F misc,tid | awk '{ print $2 }' >seen
 	assert_equal "$(grep -vc K seen)" 0
 	# the last word has the option, as in perf
-	"$PERF_BPF" record -q -e page-faults:k -c 1 --all-user -o t.data -- ./pbt_threads >ids
+	"$PERF_BPF" record -q -e page-faults:k -c 1 --all-user -o t.data -- $THREADS >ids
 	[ "$(samples_of main)" -ge 50 ] || fail "the modifier was kept: $(samples_of main) samples"
 	expect_status 2 "$PERF_BPF" record --all-user --all-kernel true
 	assert_contains err "choose one of --all-user and --all-kernel"
@@ -84,9 +48,9 @@ test_levels() {
 
 test_one_ring_for_each_thread() {
 	build_threads
-	record -- ./pbt_threads
+	record -- $THREADS
 	[ "$(samples_of thread)" -ge 50 ] || fail "without the option the thread is not recorded"
-	record --per-thread -- ./pbt_threads
+	record --per-thread -- $THREADS
 	[ "$(samples_of main)" -ge 50 ] || fail "only $(samples_of main) samples of the first thread"
 	assert_equal "$(samples_of thread)" 0
 	"$PERF_BPF" script -i t.data --show-mmap-events >out
@@ -100,7 +64,7 @@ test_one_ring_for_each_thread() {
 	fi
 	# to a pipe, and two events: the samples have ids, which belong to a thread each
 	"$PERF_BPF" record -q -e page-faults -e minor-faults -c 1 --per-thread -o - \
-		-- sh -c 'exec ./pbt_threads >ids' 2>err >t.pipe || fail "$(cat err)"
+		-- sh -c "exec $THREADS >ids" 2>err >t.pipe || fail "$(cat err)"
 	"$PERF_BPF" script -i t.pipe -F event | sort | uniq -c >events
 	assert_equal "$(wc -l <events)" 2
 	"$PERF_BPF" record -e dummy -C 0 --per-thread -o t.data true 2>err
@@ -134,35 +98,35 @@ test_processes_of_a_user() {
 	build_threads
 	chmod 755 . pbt_threads
 	mkfifo go
-	setpriv --reuid $user --clear-groups bash -c "read -r line <&7; ./pbt_threads; true" 7<>go >ids &
+	setpriv --reuid $user --clear-groups bash -c "read -r line <&7; $THREADS; true" 7<>go >ids &
 	local first=$!
 	soon grep -q "^Uid:	$user" "/proc/$first/status"
 	"$PERF_BPF" record -q -e page-faults -c 1 -u $user -o t.data 2>log &
 	local recorder=$!
 	trap "kill $first $recorder 2>/dev/null || :" EXIT
 	soon waits_for_events "$recorder"
-	./pbt_threads >/dev/null
+	$THREADS >/dev/null
 	echo >go
 	wait "$first"
 	wait "$recorder" || fail "$(cat log)"
 	[ "$(samples_of main)" -ge 50 ] || fail "only $(samples_of main) samples of its child"
 	[ "$(samples_of thread)" -ge 50 ] || fail "only $(samples_of thread) samples of the thread"
 	"$PERF_BPF" script -i t.data -F pid | tr -d ' ' | sort -u >seen
-	sed -n 's/^main //p' ids | cat - <(echo "$first") | sort >wanted
+	head -n 1 ids | cat - <(echo "$first") | sort >wanted
 	assert_equal "$(cat seen)" "$(cat wanted)"
 	# Probes are recorded of these processes, too.
-	setpriv --reuid $user --clear-groups bash -c "read -r line <&7; ./pbt_threads; true" 7<>go >ids &
+	setpriv --reuid $user --clear-groups bash -c "read -r line <&7; $THREADS; true" 7<>go >ids &
 	first=$!
 	soon grep -q "^Uid:	$user" "/proc/$first/status"
 	"$PERF_BPF" record -q -e "probe:exec=./pbt_threads;main" -u $user -o t.data 2>log &
 	recorder=$!
 	soon waits_for_events "$recorder"
-	./pbt_threads >/dev/null
+	$THREADS >/dev/null
 	echo >go
 	wait "$first"
 	wait "$recorder" || fail "$(cat log)"
 	"$PERF_BPF" script -i t.data -F pid | tr -d ' ' >seen
-	assert_equal "$(cat seen)" "$(sed -n 's/^main //p' ids)"
+	assert_equal "$(cat seen)" "$(head -n 1 ids)"
 	expect_status 1 "$PERF_BPF" record -q -e page-faults -u $user -o t.data
 	assert_contains err "there are no processes of this user"
 	expect_status 1 "$PERF_BPF" record -q -e page-faults -u nosuchuser -o t.data

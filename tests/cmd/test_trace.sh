@@ -1,63 +1,17 @@
 #!/usr/bin/env bash
 # perf-bpf trace: against a workload that counts for itself, against strace, and against perf trace.
 . "$(dirname "$0")/../tap.sh"
+. "$(dirname "$0")/../workload.sh"
 
-# A workload whose calls are known: each call is made by syscall(2), so libc adds none of them.
+# Opens: 3 that succeed, 5 that fail; getppid: 7; two sleeps; getppid of a child: 13, of a thread: 11. The
+# ids of the child and of the process are printed.
+CALLS="./pbt_calls opens 3 /etc/passwd , call openat 5 -100 /nonexistent/pbt 66 0640 , call getppid 7
+	, sleeps 2 30000 , forks 1 call getppid 13 + pid , threads 1 call getppid 11 , pid ,"
+
 make_workload() {
 	[ "$(id -u)" = 0 ] || skip "needs root"
 	[ -e /sys/kernel/btf/vmlinux ] || skip "this kernel has no BTF"
-	cat >pbt_calls.c <<-'END'
-		#define _GNU_SOURCE
-		#include <fcntl.h>
-		#include <pthread.h>
-		#include <stdio.h>
-		#include <stdlib.h>
-		#include <string.h>
-		#include <sys/syscall.h>
-		#include <sys/wait.h>
-		#include <unistd.h>
-
-		static void *thread(void *arg)
-		{
-			for (int i = 0; i < 11; i++)
-				syscall(SYS_getppid);
-			return NULL;
-		}
-
-		/* opens: 3 that succeed, 5 that fail; getppid: 7; a child: 13; a thread: 11; naps */
-		int main(int argc, char **argv)
-		{
-			struct timespec nap = {0, 30000000};
-			char buf[16];
-			pthread_t t;
-
-			for (int i = 0; i < 3; i++) {
-				int fd = syscall(SYS_openat, AT_FDCWD, "/etc/passwd", O_RDONLY);
-				syscall(SYS_read, fd, buf, 8);
-				syscall(SYS_close, fd);
-			}
-			for (int i = 0; i < 5; i++)
-				syscall(SYS_openat, AT_FDCWD, "/nonexistent/pbt", O_RDWR | O_CREAT, 0640);
-			for (int i = 0; i < 7; i++)
-				syscall(SYS_getppid);
-			for (int i = 0; i < 2; i++)
-				syscall(SYS_nanosleep, &nap, NULL);
-			pid_t child = fork();
-			if (!child) {
-				for (int i = 0; i < 13; i++)
-					syscall(SYS_getppid);
-				_exit(0);
-			}
-			waitpid(child, NULL, 0);
-			if (pthread_create(&t, NULL, thread, NULL) || pthread_join(t, NULL))
-				return 1;
-			printf("pid %d child %d\n", getpid(), child);
-			if (argc > 1)
-				kill(getpid(), atoi(argv[1]));
-			return 7;
-		}
-	END
-	gcc -O1 -pthread -o pbt_calls pbt_calls.c
+	workload_as pbt_calls
 }
 
 # The workload's status is 7.
@@ -67,15 +21,15 @@ trace() {
 	[ $status = 7 ] || { sed 's/^/# | /' err; fail "trace $* ended with $status"; }
 }
 
-pid() { sed -n 's/^pid \([0-9]*\) child.*/\1/p' out; }
-child() { sed -n 's/.* child \([0-9]*\)$/\1/p' out; }
+pid() { sed -n 2p out; }
+child() { sed -n 1p out; }
 
 # lines_of PATTERN: how many lines match
 lines_of() { grep -cE -- "$1" lines || true; }
 
 test_calls_are_lines_with_their_arguments() {
 	make_workload
-	trace -e openat,getppid,nanosleep -- ./pbt_calls
+	trace -e openat,getppid,nanosleep -- $CALLS exit 7
 	pid=$(pid) child=$(child)
 	at='^ *-?[0-9]+\.[0-9]{3} \( *[0-9]+\.[0-9]{3} ms\): '
 	assert_equal "$(lines_of "${at}pbt_calls/$pid openat\(dfd: CWD, filename: \"/etc/passwd\".*\) += [0-9]+</etc/passwd>\$")" 3
@@ -90,19 +44,19 @@ test_calls_are_lines_with_their_arguments() {
 
 test_only_what_fails_and_what_takes_long() {
 	make_workload
-	trace -e openat,getppid --failure -- ./pbt_calls
+	trace -e openat,getppid --failure -- $CALLS exit 7
 	assert_equal "$(lines_of /nonexistent/pbt)" 5
 	! grep -v ENOENT lines || fail "calls that did not fail"
-	trace -e openat,getppid,nanosleep --duration 20 -- ./pbt_calls
+	trace -e openat,getppid,nanosleep --duration 20 -- $CALLS exit 7
 	assert_equal "$(lines_of 'nanosleep')" 2
 }
 
 test_children_are_followed_unless_not_wanted() {
 	make_workload
-	trace -e getppid --no-inherit -- ./pbt_calls
+	trace -e getppid --no-inherit -- $CALLS exit 7
 	assert_equal "$(lines_of "pbt_calls/$(pid) getppid\(\)")" 7
 	assert_equal "$(lines_of 'getppid\(\)')" 18 # its threads are not children
-	trace -e getppid --no-comm -- ./pbt_calls
+	trace -e getppid --no-comm -- $CALLS exit 7
 	assert_equal "$(lines_of "ms\): $(child) getppid")" 13
 }
 
@@ -127,7 +81,7 @@ check() {
 
 test_json() {
 	make_workload
-	trace --json -e openat,getppid,exit_group -- ./pbt_calls
+	trace --json -e openat,getppid,exit_group -- $CALLS exit 7
 	check 'len(of(calls, syscall="getppid", pid=pid)) == 7 + 11'
 	check 'len(of(calls, syscall="getppid", pid=child, ret=pid)) == 13'
 	check 'len(of(calls, syscall="openat", tid=pid, error="ENOENT")) == 5'
@@ -140,7 +94,7 @@ test_json() {
 # Without --log, JSON is what a pipe to jq reads; messages are not among it.
 test_json_goes_to_standard_output() {
 	make_workload
-	"$PERF_BPF" trace --json -e getppid -- sh -c './pbt_calls >calls.out' >lines 2>err || [ $? = 7 ] ||
+	"$PERF_BPF" trace --json -e getppid -- sh -c "${CALLS//$'\n'/} exit 7 >calls.out" >lines 2>err || [ $? = 7 ] ||
 		fail "$(cat err)"
 	mv calls.out out
 	check 'len(of(calls, syscall="getppid", pid=pid)) == 7 + 11'
@@ -176,7 +130,7 @@ for line in map(json.loads, open("lines")):
 # arguments pointed to. perf, which does not know about the latter, reads them all the same.
 test_recordings_are_shown() {
 	make_workload
-	trace -e openat,getppid --record t.data -- ./pbt_calls
+	trace -e openat,getppid --record t.data -- $CALLS exit 7
 	pid=$(pid)
 	"$PERF_BPF" trace -i t.data >lines 2>&1 || fail "$(cat lines)"
 	assert_equal "$(lines_of 'getppid\(\)')" 31
@@ -192,7 +146,7 @@ test_recordings_are_summed_up() {
 	make_workload
 	local mode
 	for mode in thread total; do
-		trace -S --json --errno-summary --histograms --summary-mode $mode --record t.data -- ./pbt_calls
+		trace -S --json --errno-summary --histograms --summary-mode $mode --record t.data -- $CALLS exit 7
 		grep '"summary"' lines | sed 's/"time_ns":[0-9]*//' >live
 		"$PERF_BPF" trace -s --json --errno-summary --histograms --summary-mode $mode -i t.data |
 			sed 's/"time_ns":[0-9]*//' >recorded
@@ -204,19 +158,20 @@ test_recordings_are_summed_up() {
 # A recording that is truncated shows what is left of it, and is an error.
 test_truncated_recordings() {
 	make_workload
-	trace -e getppid --record t.data -- ./pbt_calls
+	trace -e getppid --record t.data -- $CALLS exit 7
 	head -c -50 t.data >cut.data
 	expect_status 1 "$PERF_BPF" trace -i cut.data
 	assert_contains err "cut.data: the recording is truncated: header features are missing"
 	assert_equal "$(grep -c 'getppid()' err)" 31
-	head -c 3500 t.data >cut.data
+	read -r offset size < <(od -An -t u8 -j 40 -N 16 t.data) # of the events
+	head -c $((offset + size / 2)) t.data >cut.data
 	expect_status 1 "$PERF_BPF" trace -i cut.data
 	assert_contains err "bytes of events are missing"
 }
 
 test_summary_is_what_the_workload_did() {
 	make_workload
-	trace -s --json --errno-summary --histograms -- ./pbt_calls
+	trace -s --json --errno-summary --histograms -- $CALLS exit 7
 	check 'of(sums, syscall="getppid", tid=pid)[0]["calls"] == 7'
 	check 'of(sums, syscall="getppid", tid=child)[0]["calls"] == 13'
 	check 'sum(r["calls"] for r in of(sums, syscall="getppid", pid=pid)) == 18'
@@ -225,12 +180,12 @@ test_summary_is_what_the_workload_did() {
 	check 'of(errors, syscall="openat", tid=pid, errno_text="ENOENT")[0]["count"] >= 5'
 	check 'all(r["min_ns"] <= r["avg_ns"] <= r["max_ns"] <= r["total_ns"] for r in sums)'
 	check 'len(hists) == len(sums) and sum(h["total"] for h in hists) <= sum(r["calls"] for r in sums)'
-	trace -s --summary-mode total -- ./pbt_calls
+	trace -s --summary-mode total -- $CALLS exit 7
 	assert_contains lines " Summary of events:"
 	assert_equal "$(awk '$1 == "getppid" { print $2 }' lines)" 31
 	grep -qE '^   openat +[0-9]+ +[0-9]+( +[0-9]+\.[0-9]{3}){4} +[0-9]+\.[0-9]{2}%$' lines ||
 		fail "not perf's layout"
-	trace -S -e getppid -- ./pbt_calls
+	trace -S -e getppid -- $CALLS exit 7
 	assert_equal "$(lines_of 'getppid\(\)')" 31
 	assert_contains lines " pbt_calls ($(pid)), 7 events"
 }
@@ -347,10 +302,11 @@ test_summary_by_cgroup() {
 	id=$(stat -c %i "$gone")
 	cat >in_cgroups <<-END
 		for cgroup in $one $two $two $gone; do
-			sh -c 'echo \$\$ >'\$cgroup'/cgroup.procs && exec ./pbt_calls >/dev/null'
+			sh -c 'echo \$\$ >'\$cgroup'/cgroup.procs && exec ${CALLS//$'\n'/} exit 7 >/dev/null'
 		done
 		while [ -d $gone ] && ! rmdir $gone 2>/dev/null; do sleep 0.1; done
-		echo pid 0 child 0
+		echo 0
+		echo 0
 		exit 7
 	END
 	trace -s --summary-mode cgroup --json --errno-summary -- bash ./in_cgroups
@@ -372,9 +328,9 @@ test_summary_by_cgroup() {
 test_summary_is_strace_c() {
 	make_workload
 	command -v strace >/dev/null || skip "strace is not installed"
-	trace -s --summary-mode total -- ./pbt_calls
+	trace -s --summary-mode total -- $CALLS exit 7
 	awk '$6 ~ /^[0-9.]+$/ && $8 ~ /%$/ || $7 ~ /%$/ { print $2, $3, $1 }' lines | sort -k3 >ours
-	strace -fc -U calls,errors,name -o theirs ./pbt_calls >out || true
+	strace -fc -U calls,errors,name -o theirs $CALLS exit 7 >out || true
 	awk 'NF == 2 && $1 ~ /^[0-9]+$/ { print $1, 0, $2 } NF == 3 && $1 ~ /^[0-9]+$/ { print $1, $2, $3 }' theirs |
 		grep -v ' total$' | sort -k3 >strace
 	# a thread's exit, and exit_group, are no calls of strace -c; a futex depends on time
@@ -387,17 +343,17 @@ test_summary_is_strace_c() {
 test_status_is_the_commands() {
 	make_workload
 	expect_status 1 "$PERF_BPF" trace --log lines false
-	expect_status 143 "$PERF_BPF" trace --log lines -- ./pbt_calls 15
+	expect_status 143 "$PERF_BPF" trace --log lines -- $CALLS kill 15
 	expect_status 255 "$PERF_BPF" trace --log lines /nonexistent/command
 	assert_contains err "/nonexistent/command"
 }
 
 test_strace_says_how_it_ended() {
 	make_workload
-	trace --strace -e getppid,exit_group -- ./pbt_calls
+	trace --strace -e getppid,exit_group -- $CALLS exit 7
 	assert_contains lines "+++ exited with 7 +++"
 	grep -qE "^\[pid +$(child)\] getppid\(\) +=" lines || fail "the child's lines are not marked"
-	expect_status 137 "$PERF_BPF" trace --strace --log lines -- ./pbt_calls 9
+	expect_status 137 "$PERF_BPF" trace --strace --log lines -- $CALLS kill 9
 	assert_contains lines "+++ killed by SIGKILL +++"
 }
 
@@ -481,12 +437,12 @@ test_nothing_is_left_after_kill_9() {
 
 test_we_are_left_out() {
 	make_workload
-	"$PERF_BPF" trace -a -v --log lines -- ./pbt_calls >out 2>err || true
+	"$PERF_BPF" trace -a -v --log lines -- $CALLS exit 7 >out 2>err || true
 	grep -qE 'not traced: process [0-9]+ \(perf-bpf\)' err || fail "perf-bpf is not named"
 	self=$(sed -n 's/.*not traced: process \([0-9]*\) (perf-bpf).*/\1/p' err | tail -n 1)
 	! grep -q ": perf-bpf/$self " lines || fail "perf-bpf traces itself"
 	# Others may make more calls than there is room for, but not of this one.
-	"$PERF_BPF" trace -a -e getppid --log lines -- ./pbt_calls >out 2>err || true
+	"$PERF_BPF" trace -a -e getppid --log lines -- $CALLS exit 7 >out 2>err || true
 	assert_equal "$(lines_of "pbt_calls/$(pid) getppid")" 7
 }
 
@@ -545,7 +501,7 @@ test_git_and_sqlite_as_strace_prints_them() {
 
 test_maps_are_shown() {
 	make_workload
-	"$PERF_BPF" trace -a -v -s --log lines --dump-map pids_filtered -- ./pbt_calls >out 2>err || true
+	"$PERF_BPF" trace -a -v -s --log lines --dump-map pids_filtered -- $CALLS exit 7 >out 2>err || true
 	for pid in $(sed -n 's/.*not traced: process \([0-9]*\) .*/\1/p' err); do
 		grep -qE "\"key\": $pid,?\$" err || fail "process $pid is not in the map"
 	done
@@ -556,23 +512,10 @@ test_maps_are_shown() {
 test_32_bit_calls() {
 	make_workload
 	[ "$(uname -m)" = x86_64 ] || skip "this is for x86-64"
-	cat >pbt_32.c <<-'END'
-		#include <unistd.h>
-		int main(void)
-		{
-			long ret;
-			/* 64: getppid(); 4 is write() here and stat() for 64 bits */
-			for (int i = 0; i < 3; i++)
-				__asm__ volatile("int $0x80" : "=a"(ret) : "0"(64) : "memory", "r8", "r9", "r10", "r11");
-			__asm__ volatile("int $0x80" : "=a"(ret) : "0"(4), "b"(-1), "c"(0), "d"(0)
-					 : "memory", "r8", "r9", "r10", "r11");
-			return ret == -38 ? 3 : 7; /* ENOSYS: this kernel has no 32-bit calls */
-		}
-	END
-	gcc -O1 -o pbt_32 pbt_32.c
-	./pbt_32 || [ $? = 7 ] || skip "this kernel has no 32-bit calls"
-	trace --json -- ./pbt_32
-	echo "pid 0 child 0" >out
+	"$WORKLOAD" call32 64 1 2>/dev/null || skip "this kernel has no 32-bit calls"
+	# 64 is getppid; 4 is write here and stat for 64 bits
+	trace --json -- "$WORKLOAD" call32 64 3 , call32 4 1 -1 0 0 , exit 7
+	printf "0\n0\n" >out
 	check 'len(of(calls, syscall="getppid", abi="32")) == 3'
 	check '[c["error"] for c in of(calls, syscall="write", abi="32")] == ["EBADF"]'
 	check 'not of(calls, syscall="semget")'

@@ -3,31 +3,15 @@
 # perf-bpf trace -e with other events besides system calls, against a workload that knows how many
 # there are, and against perf trace.
 . "$(dirname "$0")/../tap.sh"
+. "$(dirname "$0")/../workload.sh"
+
+# getppid; then a child that executes true and ends: three times
+WORK="./pbe_work repeat 3 call getppid 1 + forks 1 exec /bin/true"
 
 ready() {
 	[ "$(id -u)" = 0 ] || skip "needs root"
 	[ -e /sys/kernel/btf/vmlinux ] || skip "this kernel has no BTF"
-	# getppid; then a child that executes true and ends: three times
-	cat >pbe_work.c <<-'END'
-		#define _GNU_SOURCE
-		#include <sys/syscall.h>
-		#include <sys/wait.h>
-		#include <unistd.h>
-
-		int main(void)
-		{
-			for (int i = 0; i < 3; i++) {
-				syscall(SYS_getppid);
-				if (!fork()) {
-					execl("/bin/true", "pbe_true", (char *)0);
-					_exit(1);
-				}
-				wait((int *)0);
-			}
-			return 0;
-		}
-	END
-	gcc -O1 -static -o pbe_work pbe_work.c || skip "cannot build the workload"
+	workload_as pbe_work
 }
 
 trace() { # OPTION...: the lines are in ./lines
@@ -38,7 +22,7 @@ lines_of() { grep -cE -- "$1" lines || true; }
 
 test_events_are_among_the_calls_in_the_order_of_time() {
 	ready
-	trace -e sched:sched_process_exec,getppid -e sched:sched_process_exit -- ./pbe_work
+	trace -e sched:sched_process_exec,getppid -e sched:sched_process_exit -- $WORK
 	local at='^ *[0-9]+\.[0-9]{3} \( {9}\): '
 	assert_equal "$(lines_of "$at(true|pbe_work)/([0-9]+) sched:sched_process_exec\(filename: \"/bin/true\", pid: \2 \((true|pbe_work)\), old_pid: \2 ")" 3
 	assert_equal "$(lines_of "${at}true/([0-9]+) sched:sched_process_exit\(comm: \"true\", pid: \1 \(true\), prio: [0-9]+")" 3
@@ -73,7 +57,7 @@ test_losses_are_counted_to_the_last_event() {
 
 test_events_alone_trace_no_calls() {
 	ready
-	trace -e 'sched:sched_process_ex*' -- ./pbe_work
+	trace -e 'sched:sched_process_ex*' -- $WORK
 	! grep -q '(.*ms): ' lines || fail "there are calls: $(cat lines)"
 	# as perf trace: no column for durations
 	assert_equal "$(lines_of '^ *[0-9]+\.[0-9]{3} true/[0-9]+ sched:sched_process_exit\(')" 3
@@ -90,9 +74,9 @@ test_as_perf_trace() {
 	command -v perf >/dev/null || skip "perf is not installed"
 	# On one CPU: perf reads one ring after the other. Of a process that moves between CPUs it may show
 	# what it does before it has read its name and what it has mapped.
-	taskset -c 0 perf trace -e 'sched:sched_process_exec' -- ./pbe_work >theirs 2>&1 || skip "perf trace: $(head -1 theirs)"
+	taskset -c 0 perf trace -e 'sched:sched_process_exec' -- $WORK >theirs 2>&1 || skip "perf trace: $(head -1 theirs)"
 	grep -q sched_process_exec theirs || skip "perf trace prints no events here"
-	trace -e sched:sched_process_exec -- ./pbe_work
+	trace -e sched:sched_process_exec -- $WORK
 	normal <theirs >theirs.normal
 	normal <lines >ours.normal
 	diff -u theirs.normal ours.normal || fail "perf trace (-) and we (+) differ"
@@ -100,7 +84,7 @@ test_as_perf_trace() {
 
 test_json() {
 	ready
-	trace --json -e sched:sched_process_exec,getppid -- ./pbe_work
+	trace --json -e sched:sched_process_exec,getppid -- $WORK
 	python3 - <<-'END' || fail "$(cat lines)"
 		import json
 		lines = [json.loads(l) for l in open("lines")]
@@ -132,12 +116,12 @@ test_a_file_in_c() {
 			return comm[0] == 't';
 		}
 	END
-	trace -e filter.bpf.c,getppid -- ./pbe_work
+	trace -e filter.bpf.c,getppid -- $WORK
 	# not of pbe_work itself
 	assert_equal "$(lines_of 'sched:sched_process_exec\(')" 3
 	assert_equal "$(lines_of 'sched:sched_process_exec\(filename: "/bin/true"')" 3
 	assert_equal "$(lines_of ' getppid\(\)')" 3
-	expect_status 0 "$PERF_BPF" trace -e filter.bpf.c,getppid --record t.data -- ./pbe_work
+	expect_status 0 "$PERF_BPF" trace -e filter.bpf.c,getppid --record t.data -- $WORK
 	trace -i t.data
 	assert_equal "$(lines_of 'sched:sched_process_exec\(')" 3
 	assert_equal "$(lines_of 'true/[0-9]+ sched:sched_process_exec\(filename: "/bin/true"')" 3
@@ -164,10 +148,10 @@ test_output_of_a_file_in_c() {
 
 		license(GPL);
 	END
-	trace -e hello.c,getppid -- ./pbe_work
+	trace -e hello.c,getppid -- $WORK
 	[ "$(lines_of ' true/[0-9]+ __bpf_stdout__\("Hello\\x1[bB]"\)$')" -ge 3 ] || fail "$(cat lines)"
 	assert_equal "$(lines_of ' getppid\(\)')" 3
-	trace --json -e hello.c -- ./pbe_work
+	trace --json -e hello.c -- $WORK
 	[ "$(lines_of '"event":"__bpf_stdout__","output":"48656c6c6f1b00')" -ge 3 ] || fail "$(cat lines)"
 }
 
@@ -209,7 +193,7 @@ test_probes_between_the_calls_of_their_function() {
 test_a_recording_has_events_and_calls() {
 	ready
 	expect_status 0 "$PERF_BPF" trace -e sched:sched_process_exec,getppid -e sched:sched_process_exit \
-		-o t.data -- ./pbe_work
+		-o t.data -- $WORK
 	assert_contains err "(3 calls, 0 lost; " # the workload itself executes and ends, too
 	trace -i t.data
 	local at='^ *[0-9]+\.[0-9]{3} \( {9}\): '
@@ -241,7 +225,7 @@ test_a_recording_has_events_and_calls() {
 
 test_a_recording_of_events_alone() {
 	ready
-	expect_status 0 "$PERF_BPF" trace -e sched:sched_process_exec --record t.data -- ./pbe_work
+	expect_status 0 "$PERF_BPF" trace -e sched:sched_process_exec --record t.data -- $WORK
 	trace -i t.data
 	assert_equal "$(lines_of 'true/[0-9]+ sched:sched_process_exec\(filename: "/bin/true"')" 3
 	assert_equal "$(lines_of 'ms\)')" 0

@@ -12,10 +12,10 @@
  *the number of calls before this one; or else a string call32 NUMBER N [ARG]...	the same by
  *int $0x80, in work_calls32() opens N PATH			open, read and close PATH, N times
  *	sends N SIZE			N packets of SIZE bytes by UDP to itself, each received
- *	faults N			touch N pages of new memory, in work_touch()
- *	mallocs N SIZE			N times malloc and free
- *	sleeps N US			N sleeps, in work_sleep()
- *	burn MS				use that much CPU time, in work_burn()
+ *	faults N [show]			touch N pages of new memory, in work_touch(); show prints
+ *their addresses mallocs N SIZE			N times malloc and free getenvs N NAME
+ *N times getenv sleeps N US			N sleeps, in work_sleep() burn MS
+ *use that much CPU time, in work_burn()
  *	locks N				N times, lock and unlock a mutex that another thread holds
  *before switches N			N times, wait for another thread that waits for this one
  *	steps N				N calls of work_step(i, &order), for probes; see struct
@@ -24,6 +24,7 @@
  *them: work_outer, work_middle, work_inner, work_left, work_right
  *	forks N COMMAND			N children, one after the other, each of which runs it
  *	threads N COMMAND		N threads, which run it at the same time
+ *	pauses N			N children, which wait at the same time and are then killed
  *	exec PROGRAM [ARG]...		execve; on failure 127
  *	repeat N COMMAND, forever COMMAND
  *	until FILE COMMAND		run it again and again until FILE exists
@@ -145,27 +146,40 @@ struct args {
 	int index[6]; /* is i */
 };
 
-static struct args call_args(struct words w, int first, int low)
+/* Copies a string to where 32-bit calls find it. */
+static char *low_copy(const char *text)
 {
-	struct args a = {0};
-	char *memory = NULL, *end;
-
 #ifdef MAP_32BIT
-	/* where 32-bit calls find strings */
-	if (low)
-		memory = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE,
-			      MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0);
+	char *copy = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0);
+
+	if (copy == MAP_FAILED)
+		stop("mmap");
+	return strcpy(copy, text);
+#else
+	exit(3);
 #endif
-	for (int i = first; i < w.n && i - first < 6; i++) {
-		a.value[i - first] = strtol(w.at[i], &end, 0);
-		a.index[i - first] = !strcmp(w.at[i], "i");
-		if (a.index[i - first] || !*end)
+}
+
+/* low: the arguments are for a 32-bit call. */
+static struct args call_args(struct words w, int low)
+{
+	static char zeros[2 * PAGE];
+	struct args a = {0};
+	char *end;
+
+	for (int i = 0; i < w.n && i < 6; i++) {
+		char *word = w.at[i];
+
+		a.value[i] = strtol(word, &end, 0);
+		a.index[i] = !strcmp(word, "i");
+		if (a.index[i] || !*end)
 			continue;
-		a.value[i - first] = (long)w.at[i];
-		if (memory) {
-			a.value[i - first] = (long)strcpy(memory, w.at[i]);
-			memory += strlen(memory) + 1;
-		}
+		if (!strcmp(word, "zeros"))
+			word = low ? low_copy("") : zeros;
+		else if (low)
+			word = low_copy(word);
+		a.value[i] = (long)word;
 	}
 	return a;
 }
@@ -198,7 +212,7 @@ NOINLINE static void work_calls(long nr, long n, struct args *a)
 
 static void do_call(struct words w)
 {
-	struct args a = call_args(rest(w, 2), 1, 0);
+	struct args a = call_args((struct words){w.at + 3, w.n - 3, 0}, 0);
 	const long n = number(w.at[2]);
 
 	work_calls(call_number(w.at[1]), n, &a);
@@ -207,20 +221,24 @@ static void do_call(struct words w)
 
 NOINLINE static void work_calls32(long nr, long n, const long *a)
 {
+	long ret = -ENOSYS;
+
 #ifdef __x86_64__
-	for (long i = 0, ret = nr; i < n; i++, ret = nr)
+	for (long i = 0; i < n; i++) {
+		ret = nr;
 		__asm__ volatile("int $0x80"
 				 : "+a"(ret)
 				 : "b"(a[0]), "c"(a[1]), "d"(a[2])
 				 : "memory", "r8", "r9", "r10", "r11");
-#else
-	exit(3);
+	}
 #endif
+	if ((int)ret == -ENOSYS)
+		exit(3);
 }
 
 static void do_call32(struct words w)
 {
-	const struct args a = call_args(rest(w, 2), 1, 1);
+	const struct args a = call_args((struct words){w.at + 3, w.n - 3, 0}, 1);
 	const long n = number(w.at[2]);
 
 	work_calls32(number(w.at[1]), n, a.value);
@@ -277,7 +295,7 @@ static long n_faults(void)
 
 static void do_faults(struct words w)
 {
-	const long n = number(rest(w, 1).at[0]);
+	const long n = number(w.at[1]);
 	const size_t size = (size_t)n * PAGE;
 	char *pages = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
@@ -285,6 +303,8 @@ static void do_faults(struct words w)
 		stop("mmap");
 	madvise(pages, size, MADV_NOHUGEPAGE);
 	work_touch(pages, 0); /* its code is in memory after that */
+	for (long i = 0; w.n > 2 && i < n; i++)
+		printf("%lx\n", (unsigned long)pages + (unsigned long)i * PAGE);
 	const long before = n_faults();
 	work_touch(pages, n);
 	counts->faults += n_faults() - before;
@@ -301,6 +321,14 @@ static void do_mallocs(struct words w)
 		release(allocate((size_t)number(rest(w, 2).at[0])));
 		counts->mallocs++;
 	}
+}
+
+static void do_getenvs(struct words w)
+{
+	char *(*volatile get)(const char *) = getenv;
+
+	for (long i = number(w.at[1]); i > 0; i--)
+		get(rest(w, 2).at[0]);
 }
 
 NOINLINE static void work_sleep(long us)
@@ -391,19 +419,21 @@ static void do_switches(struct words w)
 	pthread_join(other, NULL);
 }
 
-/* Holds the mutex until the thread `tid` waits for it. */
+/* Until the thread is in a system call and off its CPU: else the kernel says "running". */
 static void until_waiting(pid_t tid)
 {
-	char path[64], state = 0;
+	char path[64];
+	int nr, n;
 
-	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", tid);
-	while (state != 'S') {
+	snprintf(path, sizeof(path), "/proc/%d/syscall", tid);
+	do {
 		FILE *f = fopen(path, "r");
 
-		if (!f || fscanf(f, "%*d (%*[^)]) %c", &state) != 1)
+		if (!f)
 			stop(path);
+		n = fscanf(f, "%d", &nr);
 		fclose(f);
-	}
+	} while (n != 1);
 }
 
 struct waiter {
@@ -600,6 +630,30 @@ static void do_forks(struct words w)
 	}
 }
 
+static void do_pauses(struct words w)
+{
+	const long n = number(rest(w, 1).at[0]);
+	pid_t pids[MAX_WORDS];
+
+	if (n > MAX_WORDS)
+		wrong(w);
+	fflush(stdout);
+	for (long i = 0; i < n; i++) {
+		pids[i] = fork();
+		if (pids[i] < 0)
+			stop("fork");
+		for (; !pids[i];)
+			pause();
+	}
+	for (long i = 0; i < n; i++)
+		until_waiting(pids[i]);
+	for (long i = 0; i < n; i++)
+		kill(pids[i], SIGKILL);
+	for (long i = 0; i < n; i++)
+		waitpid(pids[i], NULL, 0);
+	counts->forks += n;
+}
+
 static void *run_thread(void *arg)
 {
 	run(*(struct words *)arg);
@@ -717,23 +771,21 @@ static void do_exit(struct words w)
 	exit((int)number(rest(w, 1).at[0]));
 }
 
+/* With the number of words that each has at least after its name. */
+#define COMMANDS(x)                                                                                \
+	x(burn, 1) x(call, 2) x(call32, 2) x(counts, 0) x(deep, 2) x(dumpable, 1) x(exec, 1)       \
+		x(exit, 1) x(faults, 1) x(forever, 1) x(forks, 2) x(getenvs, 2) x(in, 2) x(jit, 2) \
+			x(kill, 1) x(line, 0) x(locks, 1) x(mallocs, 2) x(name, 1) x(opens, 2)     \
+				x(pauses, 1) x(pid, 0) x(repeat, 2) x(say, 1) x(sends, 2)          \
+					x(sleeps, 2) x(steps, 1) x(switches, 1) x(threads, 2)      \
+						x(tid, 0) x(until, 2) x(wait, 1) x(ways, 2)
+#define COMMAND(name, n) {#name, do_##name, n},
+
 static const struct command {
 	const char *name;
 	void (*fn)(struct words w);
-	int n_args; /* at least */
-} commands[] = {
-	{"burn", do_burn, 1},	    {"call", do_call, 2},	  {"call32", do_call32, 2},
-	{"counts", do_counts, 0},   {"deep", do_deep, 2},	  {"dumpable", do_dumpable, 1},
-	{"exec", do_exec, 1},	    {"exit", do_exit, 1},	  {"faults", do_faults, 1},
-	{"forever", do_forever, 1}, {"forks", do_forks, 2},	  {"in", do_in, 2},
-	{"jit", do_jit, 2},	    {"kill", do_kill, 1},	  {"line", do_line, 0},
-	{"locks", do_locks, 1},	    {"mallocs", do_mallocs, 2},	  {"name", do_name, 1},
-	{"opens", do_opens, 2},	    {"pid", do_pid, 0},		  {"repeat", do_repeat, 2},
-	{"say", do_say, 1},	    {"sends", do_sends, 2},	  {"sleeps", do_sleeps, 2},
-	{"steps", do_steps, 1},	    {"switches", do_switches, 1}, {"threads", do_threads, 2},
-	{"tid", do_tid, 0},	    {"until", do_until, 2},	  {"wait", do_wait, 1},
-	{"ways", do_ways, 2},
-};
+	int n_args;
+} commands[] = {COMMANDS(COMMAND)};
 
 INLINE void run_command(struct words w)
 {
