@@ -193,7 +193,7 @@ test_probes_between_the_calls_of_their_function() {
 test_a_recording_has_events_and_calls() {
 	ready
 	expect_status 0 "$PERF_BPF" trace -e sched:sched_process_exec,getppid -e sched:sched_process_exit \
-		-o t.data -- $WORK
+		--record t.data -- $WORK
 	assert_contains err "(3 calls, 0 lost; " # the workload itself executes and ends, too
 	trace -i t.data
 	local at='^ *[0-9]+\.[0-9]{3} \( {9}\): '
