@@ -136,6 +136,13 @@ struct error *privileges_of_kernel_reader(const struct log *log)
 	return confine_and_log(&opts, "by the process that reads the kernel's code", log);
 }
 
+struct error *privileges_of_demangler(const struct log *log)
+{
+	const struct confine_opts opts = {.calls = CONFINE_CPU_TIMER, .landlock = true};
+
+	return confine_and_log(&opts, "by the process that demangles names", log);
+}
+
 struct error *privileges_of_writer(const char *const *outputs, size_t n, const struct log *log)
 {
 	_cleanup_(writable_deinit) struct writable w = {0};

@@ -24,6 +24,8 @@ struct error *privileges_of_reader(const char *const *outputs, size_t n, unsigne
 				   const struct log *log);
 /* The process that reads code of the kernel from a file that is open. */
 struct error *privileges_of_kernel_reader(const struct log *log);
+/* Of the process that demangles names. */
+struct error *privileges_of_demangler(const struct log *log);
 
 /*
  * record, as each phase begins. buildid_dir: where RECORD_COPYING copies files to. gets_files:

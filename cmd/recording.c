@@ -8,6 +8,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/config.h"
+#include "cmd/demangling.h"
 #include "cmd/kernel_code.h"
 #include "cmd/options.h"
 #include "cmd/privileges.h"
@@ -137,7 +138,7 @@ bool recording_is_input(const struct recording_opts *opts)
 	return !strcmp(recording_path(opts), "-");
 }
 
-/* Before that, the process is forked that still may read the kernel's code. */
+/* Before that, the processes are forked that read the kernel's code and demangle names. */
 static struct error *give_up_privileges(struct recording_opts *opts, const struct log *log,
 					struct opened_recording *r)
 {
@@ -146,6 +147,9 @@ static struct error *give_up_privileges(struct recording_opts *opts, const struc
 	opts->confined = true;
 	if (opts->code && !opts->vmlinux && !opts->kallsyms && !opts->symfs)
 		TRY(kernel_code_new(log, &r->kernel_code));
+	if (!opts->no_demangle || opts->demangle_kernel)
+		TRY(demangling_begin(log, &r->demangler));
+	opts->demangler = r->demangler;
 	return privileges_of_reader(
 		opts->outputs, ARRAY_SIZE(opts->outputs),
 		(opts->interactive ? READER_WAITS : 0) | (r->kernel_code ? READER_ASKS : 0), log);
@@ -178,6 +182,7 @@ struct error *recording_open(struct recording_opts *opts, const struct log *log,
 	TRY(give_up_privileges(opts, log, r));
 	resolver_opts.kernel_code = r->kernel_code ? kernel_code_read : NULL;
 	resolver_opts.kernel_code_ctx = r->kernel_code;
+	resolver_opts.demangler = opts->demangler;
 	r->path = recording_path(opts);
 	r->log = log;
 	struct error *err = session_open(r->path, &session_opts, &r->session);
@@ -208,6 +213,7 @@ void recording_close(struct opened_recording *r)
 	filter_free(r->filter);
 	session_free(r->session);
 	kernel_code_free(r->kernel_code);
+	demangler_free(r->demangler);
 	recorded_kernel_free(r->recorded_kernel);
 	*r = (struct opened_recording){0};
 }

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
+#include "cmd/demangling.h"
 #include "cmd/options.h"
 #include "cmd/config.h"
 #include "cmd/job.h"
@@ -330,6 +331,7 @@ int cmd_run(int argc, char **argv)
 	_cleanup_config_ struct config *config = NULL;
 	_cleanup_(run_output_freep) struct run_output *output = NULL;
 	struct run_delegated delegated = {.session = DELEGATED_INIT};
+	_cleanup_(demangler_freep) struct demangler *demangler = NULL;
 	_cleanup_(run_freep) struct run *run = NULL;
 	/* Before argp sorts the words. */
 	_cleanup_free_ char *line = command_line(argc, argv);
@@ -388,6 +390,9 @@ int cmd_run(int argc, char **argv)
 	o->count_hits = args.verbose > 0 || o->show_probes;
 	if (!err)
 		err = run_output_new(&args.output, o, &output);
+	if (!err)
+		err = demangling_begin(o->log, &demangler);
+	o->demangler = demangler;
 	if (!err) {
 		err = run_new(o, &run);
 		if (is_delegated(err)) {

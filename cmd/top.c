@@ -16,6 +16,7 @@
 #include "cmd/code_options.h"
 #include "cmd/config.h"
 #include "cmd/job.h"
+#include "cmd/demangling.h"
 #include "cmd/kernel_code.h"
 #include "cmd/options.h"
 #include "cmd/privileges.h"
@@ -351,8 +352,9 @@ struct top {
 	struct loop *loop;
 	struct live_profile *profile;
 	struct kernel_code *kernel_code; /* NULL: nobody can read it */
-	struct tty *tty;		 /* NULL: tables are printed */
-	struct browser *browser;	 /* of tty */
+	struct demangler *demangler;
+	struct tty *tty;	 /* NULL: tables are printed */
+	struct browser *browser; /* of tty */
 	struct browse *browse;
 	struct perf_text_opts text;
 	struct chain_opts chain;
@@ -610,6 +612,8 @@ static struct error *run(struct top *top, struct log *log)
 
 	if (top->tty)
 		TRY(fork_others(top, log));
+	TRY(demangling_begin(log, &top->demangler));
+	opts.demangler = top->demangler;
 	opts.code.shown = top->tty;
 	opts.code.no_source = code->no_source;
 	opts.code.raw = code->raw;
@@ -689,6 +693,7 @@ static struct error *top_run(struct top_args *args, struct log *log)
 	results_deinit(&top.results);
 	live_profile_free(top.profile);
 	kernel_code_free(top.kernel_code);
+	demangler_free(top.demangler);
 	tty_free(top.tty);
 	return err;
 }

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
+#include "cmd/demangling.h"
 #include "cmd/kernel_code.h"
 #include "cmd/privileges.h"
 
@@ -73,6 +74,11 @@ struct error *privileges_of_inspector(unsigned access, const char *output, const
 }
 
 struct error *privileges_of_server(const struct log *log)
+{
+	return NULL;
+}
+
+struct error *demangling_begin(const struct log *log, struct demangler **out)
 {
 	return NULL;
 }

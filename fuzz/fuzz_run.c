@@ -78,7 +78,7 @@ static void event(struct cursor c)
 		return;
 	if (!names || !names_age--) {
 		run_names_free(names);
-		names = run_names_new(&nowhere, false);
+		names = run_names_new(&nowhere, false, NULL);
 		names_age = NAMES_LAST;
 	}
 	/* exactly so large, so that a read beyond is seen */

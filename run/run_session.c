@@ -455,7 +455,7 @@ struct error *run_new(const struct run_opts *opts, struct run **out)
 	run->opts = *opts;
 	run->rings_fd = -1;
 	run->tasks = (struct tasks)TASKS_INIT;
-	run->names = run_names_new(NULL, opts->source_lines);
+	run->names = run_names_new(NULL, opts->source_lines, opts->demangler);
 	if (!run->names)
 		return error_nomem();
 	TRY(cost_new(&run->opts.cost, &run->cost));

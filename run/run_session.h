@@ -50,7 +50,8 @@ struct run_opts {
 	const char *events;    /* for perf_event programs whose section names none; NULL: cycles */
 	uint64_t freq, period; /* their samples; 0: not said */
 	struct collect_opts collect;
-	bool unwinds;	   /* user stacks by unwind tables, not by frame pointers */
+	bool unwinds;		     /* user stacks by unwind tables, not by frame pointers */
+	struct demangler *demangler; /* of resolver_opts */
 	bool source_lines; /* of the frames of programs: their debug information is read */
 	struct cost_opts cost;
 	enum probe_way probe_way; /* of programs whose section is a probe definition */

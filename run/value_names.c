@@ -41,16 +41,19 @@ struct run_names {
 	run_maps_fn *on_maps;	    /* NULL: nobody asks */
 	void *on_maps_ctx;
 	struct session_tool tool;
+	struct demangler *demangler;
 	bool lines;
 };
 
-struct run_names *run_names_new(const struct sys_roots *roots, bool lines)
+struct run_names *run_names_new(const struct sys_roots *roots, bool lines,
+				struct demangler *demangler)
 {
 	struct run_names *names = calloc(1, sizeof(*names));
 
 	if (names) {
 		names->roots = roots;
 		names->lines = lines;
+		names->demangler = demangler;
 	}
 	return names;
 }
@@ -215,6 +218,7 @@ static struct error *begin(struct run_names *names, const struct log *log, bool 
 	};
 	const struct resolver_opts resolver = {.sz = sizeof(resolver),
 					       .log = log,
+					       .demangler = names->demangler,
 					       .demangle = true,
 					       .lines = names->lines,
 					       .held = &names->held};

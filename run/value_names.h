@@ -13,14 +13,17 @@
 #include "run/record_fields.h"
 #include "show/result.h"
 
+struct demangler;
 struct live_source;
 struct record_mmap;
 struct python_maps;
 struct resolver;
 struct run_names;
 
-/* roots NULL: the running system. lines: frames have source lines. NULL: no memory. */
-struct run_names *run_names_new(const struct sys_roots *roots, bool lines);
+/* roots NULL: the running system. lines: frames have source lines. demangler: of
+ * resolver_opts. NULL: no memory. */
+struct run_names *run_names_new(const struct sys_roots *roots, bool lines,
+				struct demangler *demangler);
 void run_names_free(struct run_names *names);
 DEFINE_FREEP(struct run_names, run_names_free)
 

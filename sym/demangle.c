@@ -19,7 +19,7 @@ static int hex_digit(char c)
 	return at ? (int)(at - digits) : -1;
 }
 
-static char *demangle_ocaml(const char *name)
+char *ocaml_demangle(const char *name)
 {
 	char *text = malloc(strlen(name) + 1), *to = text;
 
@@ -42,27 +42,13 @@ static char *demangle_ocaml(const char *name)
 #ifdef HAVE_LIBIBERTY
 #include <libiberty/demangle.h>
 
-char *symbol_demangle(const char *name)
+char *libiberty_demangle(const char *name, bool parameters)
 {
-	if (name_is_ocaml(name))
-		return demangle_ocaml(name);
-	return name_may_be_mangled(name) ? cplus_demangle(name, DMGL_NO_OPTS) : NULL;
-}
-
-char *symbol_demangle_full(const char *name)
-{
-	if (name_is_ocaml(name))
-		return demangle_ocaml(name);
-	return name_may_be_mangled(name) ? cplus_demangle(name, DMGL_PARAMS | DMGL_ANSI) : NULL;
+	return cplus_demangle(name, parameters ? DMGL_PARAMS | DMGL_ANSI : DMGL_NO_OPTS);
 }
 #else
-char *symbol_demangle(const char *name)
+char *libiberty_demangle(const char *name, bool parameters)
 {
-	return name_is_ocaml(name) ? demangle_ocaml(name) : NULL;
-}
-
-char *symbol_demangle_full(const char *name)
-{
-	return symbol_demangle(name);
+	return NULL;
 }
 #endif

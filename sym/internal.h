@@ -31,6 +31,7 @@ struct symtab {
 	struct kallsyms *kallsyms; /* owned; NULL: none */
 	const char *file;	   /* that the symbols are of; NULL: none */
 	char origin;
+	struct demangler *demangler; /* borrowed */
 	bool demangle, parameters;
 	bool no_memory; /* for a name, which stayed as it was */
 };
@@ -106,6 +107,11 @@ static inline bool name_is_ocaml(const char *name)
 {
 	return !strncmp(name, "caml", 4) && name[4] >= 'A' && name[4] <= 'Z';
 }
+
+/* NULL: it is not mangled. For names that are harmless, or in a process of its own. */
+char *libiberty_demangle(const char *name, bool parameters);
+/* The same of a name of OCaml. */
+char *ocaml_demangle(const char *name);
 
 /* Whether demangling may change the name; cheap. */
 static inline bool name_may_be_mangled(const char *name)

@@ -217,6 +217,7 @@ static struct error *symtab_from(struct elf_source *syms, struct elf_source *run
 	if (!st)
 		return error_nomem();
 	st->demangle = opts->demangle;
+	st->demangler = opts->demangler;
 	st->parameters = opts->parameters;
 	TRY(pb_elf_source_read(syms, runtime, opts, st));
 	if (!st->syms.n)

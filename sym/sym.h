@@ -18,6 +18,7 @@
 
 #include "lib/base/error.h"
 #include "lib/elf/elf_read.h"
+#include "sym/demangler.h"
 
 /* A name within a table; lives as long as the table. */
 struct symbol {
@@ -50,7 +51,7 @@ char symtab_origin(const struct symtab *st);
 /* The file that an ELF table's symbols are of, below symfs; NULL: not known. */
 const char *symtab_file(const struct symtab *st);
 /* Names are demangled from now on, as with sym_opts.demangle: before any was handed out. */
-void symtab_demangle(struct symtab *st, bool parameters);
+void symtab_demangle(struct symtab *st, struct demangler *demangler, bool parameters);
 /* Whether names are not demangled because there was no memory for it. */
 bool symtab_had_no_memory(const struct symtab *st);
 void symtab_free(struct symtab *st);
@@ -70,7 +71,8 @@ struct sym_opts {
 	const char *symfs;	 /* put before every path; NULL: "" */
 	const char *buildid_dir; /* perf's build-id cache; NULL: see buildid_cache_dir() */
 	bool demangle;
-	bool parameters; /* of demangled C++ functions are part of their names */
+	struct demangler *demangler; /* borrowed; NULL: see symbol_demangle() */
+	bool parameters;	     /* of demangled C++ functions are part of their names */
 	enum sym_space space;
 	uint64_t base; /* added to every address */
 };
@@ -177,13 +179,5 @@ struct error *notes_build_id(const char *path, uint8_t id[20], size_t *size);
  * holds it or the table is not of offsets.
  */
 uint64_t symtab_offset_to_addr(const struct symtab *st, uint64_t offset);
-
-/*
- * A demangled C++ or Rust name (as perf prints it: without parameters), from
- * malloc(); NULL: the name is not mangled.
- */
-char *symbol_demangle(const char *name);
-/* The same with its parameters: "Shop::order(int) const". */
-char *symbol_demangle_full(const char *name);
 
 #endif

@@ -183,8 +183,7 @@ static void symbol_settle(struct symtab *st, struct symbol *sym)
 
 	errno = 0;
 	if (sym->lazy & LAZY_DEMANGLE)
-		demangled = st->parameters ? symbol_demangle_full(sym->name)
-					   : symbol_demangle(sym->name);
+		demangled = symbol_demangle(st->demangler, sym->name, st->parameters);
 	const char *name = demangled ? demangled : sym->name;
 	const char *settled = NULL;
 
@@ -362,11 +361,12 @@ const char *symtab_file(const struct symtab *st)
 	return st->file;
 }
 
-void symtab_demangle(struct symtab *st, bool parameters)
+void symtab_demangle(struct symtab *st, struct demangler *demangler, bool parameters)
 {
 	struct symbol *sym;
 
 	st->demangle = true;
+	st->demangler = demangler;
 	st->parameters = parameters;
 	vec_for_each (sym, &st->syms)
 		if (name_may_be_mangled(sym->name))

@@ -35,20 +35,21 @@
 
 /* Groups of system calls. Memory, time, signals to itself and the exit are always allowed. */
 enum confine_calls {
-	CONFINE_READ = 1 << 0,	 /* open files for reading; read and write what is open */
-	CONFINE_WRITE = 1 << 1,	 /* create, write, rename and remove files */
-	CONFINE_WAIT = 1 << 2,	 /* epoll, timers, children, signals to others, the terminal */
-	CONFINE_BPF = 1 << 3,	 /* maps and programs that are loaded, events that are open */
-	CONFINE_ATTACH = 1 << 4, /* open perf events; attach to them what is loaded */
-	CONFINE_SERVE = 1 << 5,	 /* accept and answer connections; no new sockets */
-	CONFINE_PASS = 1 << 6,	 /* pass memory to a connected process */
-	CONFINE_AGAIN = 1 << 7,	 /* confine() again */
-	CONFINE_THREAD = 1 << 8, /* start threads, which are confined as well; no processes */
-	CONFINE_LOOK = 1 << 9,	 /* open and read what is loaded, also by its path */
-	CONFINE_LOAD = 1 << 10,	 /* load programs, maps and BTF */
-	CONFINE_PIN = 1 << 11,	 /* pin what is loaded */
-	CONFINE_ANY = 1 << 12,	 /* no filter: what a library of others does is not known */
-	CONFINE_TAKE = 1 << 13,	 /* take what a connected process passes */
+	CONFINE_READ = 1 << 0,	     /* open files for reading; read and write what is open */
+	CONFINE_WRITE = 1 << 1,	     /* create, write, rename and remove files */
+	CONFINE_WAIT = 1 << 2,	     /* epoll, timers, children, signals to others, the terminal */
+	CONFINE_BPF = 1 << 3,	     /* maps and programs that are loaded, events that are open */
+	CONFINE_ATTACH = 1 << 4,     /* open perf events; attach to them what is loaded */
+	CONFINE_SERVE = 1 << 5,	     /* accept and answer connections; no new sockets */
+	CONFINE_PASS = 1 << 6,	     /* pass memory to a connected process */
+	CONFINE_AGAIN = 1 << 7,	     /* confine() again */
+	CONFINE_THREAD = 1 << 8,     /* start threads, which are confined as well; no processes */
+	CONFINE_LOOK = 1 << 9,	     /* open and read what is loaded, also by its path */
+	CONFINE_LOAD = 1 << 10,	     /* load programs, maps and BTF */
+	CONFINE_PIN = 1 << 11,	     /* pin what is loaded */
+	CONFINE_ANY = 1 << 12,	     /* no filter: what a library of others does is not known */
+	CONFINE_TAKE = 1 << 13,	     /* take what a connected process passes */
+	CONFINE_CPU_TIMER = 1 << 14, /* limit its own CPU time */
 };
 
 #define CONFINE_CAP(name) (1ULL << (name))

@@ -172,6 +172,7 @@ static const struct call_rule rules[] = {
 
 	/* files that are open */
 	CALL(ALWAYS, readv),
+	{ALWAYS, SYS_sendto, IS_NULL, 4, 0, NULL}, /* to whom it is connected */
 	CALL(ALWAYS, writev),
 	CALL(ALWAYS, pread64),
 	CALL(ALWAYS, pwrite64),
@@ -275,6 +276,8 @@ static const struct call_rule rules[] = {
 	CALL(CONFINE_READ, getcwd),
 	CALL(CONFINE_READ, readahead),
 	CALL(CONFINE_READ, fgetxattr),
+
+	CALL(CONFINE_CPU_TIMER, setitimer),
 
 	CALL(CONFINE_WRITE, pwritev),
 	CALL(CONFINE_WRITE, fallocate),

@@ -62,6 +62,7 @@ struct opened_recording {
 	struct resolver *resolver;
 	/* Of the command, which frees them; NULL: none. */
 	struct kernel_code *kernel_code;
+	struct demangler *demangler;
 	struct recorded_kernel *recorded_kernel;
 };
 

@@ -167,6 +167,7 @@ void resolver_open_lines(struct resolver *r, const struct dso *dso, const char *
 		.symbols_are_copy = ds->st && strchr("BD", symtab_origin(ds->st)),
 		.symfs = symfs,
 		.demangle = is_of_kernel(dso) ? r->opts.demangle_kernel : r->opts.demangle,
+		.demangler = r->opts.demangler,
 		.parameters = r->opts.parameters,
 		.log = r->opts.log,
 	};
@@ -367,6 +368,7 @@ static struct sym_opts user_opts(const struct resolver *r, const struct dso *dso
 		.symfs = r->opts.symfs,
 		.buildid_dir = r->opts.buildid_dir,
 		.demangle = r->opts.demangle,
+		.demangler = r->opts.demangler,
 		.parameters = r->opts.parameters,
 	};
 }
@@ -551,7 +553,7 @@ static struct symtab *load_dso(struct resolver *r, struct dso *dso, const struct
 		break;
 	}
 	if (ds->st && r->opts.demangle_kernel && is_of_kernel(dso))
-		symtab_demangle(ds->st, r->opts.parameters);
+		symtab_demangle(ds->st, r->opts.demangler, r->opts.parameters);
 	return ds->st;
 }
 

@@ -23,11 +23,12 @@ struct resolver_opts {
 	const char *vmlinux;  /* NULL: look for it by build-id */
 	bool ignore_vmlinux;  /* do not look for it */
 	const char *symfs;    /* NULL: "" */
-	const char *buildid_dir; /* perf's build-id cache as configured; NULL: it is not */
-	bool demangle;		 /* names of programs and libraries */
-	bool demangle_kernel;	 /* those of the kernel and its modules */
-	bool parameters;	 /* of demangled C++ functions are part of their names */
-	bool no_symbols;	 /* maps and DSOs only: nothing is read, every sym stays NULL */
+	const char *buildid_dir;     /* perf's build-id cache as configured; NULL: it is not */
+	struct demangler *demangler; /* borrowed; NULL: see symbol_demangle() */
+	bool demangle;		     /* names of programs and libraries */
+	bool demangle_kernel;	     /* those of the kernel and its modules */
+	bool parameters;	     /* of demangled C++ functions are part of their names */
+	bool no_symbols;	     /* maps and DSOs only: nothing is read, every sym stays NULL */
 	bool lines;	       /* for resolve_line(), and the build-ids of programs and libraries */
 	bool inlines;	       /* for resolve_inlines() */
 	bool code_is_recorded; /* kernel_code is of the kernel that kallsyms is of */

@@ -143,9 +143,9 @@ bool source_lines_had_no_memory(const struct source_lines *lines)
 
 static char *shown_name(const struct source_lines *lines, const char *name)
 {
-	char *demangled = !lines->opts.demangle	   ? NULL
-			  : lines->opts.parameters ? symbol_demangle_full(name)
-						   : symbol_demangle(name);
+	char *demangled = lines->opts.demangle ? symbol_demangle(lines->opts.demangler, name,
+								 lines->opts.parameters)
+					       : NULL;
 
 	return demangled ? demangled : strdup(name);
 }

@@ -8,6 +8,7 @@
 
 #include "perf/resolve/inline_frames.h"
 #include "perf/session/session.h"
+#include "sym/demangler.h"
 
 struct source_lines;
 
@@ -16,7 +17,8 @@ struct source_lines_opts {
 	const char *symbols;   /* the file that its symbols are of, read otherwise; NULL: none */
 	bool symbols_are_copy; /* that file is in a build-id cache */
 	const char *symfs;     /* put before path; NULL: "" */
-	bool demangle, parameters; /* of inlined functions */
+	struct demangler *demangler; /* borrowed */
+	bool demangle, parameters;   /* of inlined functions */
 	const struct log *log;
 };
 

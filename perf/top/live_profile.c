@@ -154,6 +154,7 @@ struct error *live_profile_new(const struct live_profile_opts *opts, struct loop
 		.kallsyms = opts->kallsyms,
 		.vmlinux = opts->vmlinux,
 		.ignore_vmlinux = opts->ignore_vmlinux,
+		.demangler = opts->demangler,
 		.demangle = !opts->no_demangle,
 		.demangle_kernel = opts->demangle_kernel,
 		.lines = opts->code.shown && !opts->code.no_source,

@@ -38,6 +38,7 @@ struct live_profile_opts {
 	struct error *(*kernel_code)(void *ctx, uint64_t address, uint64_t size,
 				     struct strbuf *out);
 	void *kernel_code_ctx;
+	struct demangler *demangler; /* of resolver_opts */
 	const struct log *log;
 };
 

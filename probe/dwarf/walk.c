@@ -75,7 +75,7 @@ char *function_shown(Dwarf_Die *function)
 	const char *linkage = die_linkage_name(function), *name = die_name(function);
 
 	if (linkage) {
-		char *shown = symbol_demangle(linkage);
+		char *shown = symbol_demangle(NULL, linkage, false);
 
 		if (shown)
 			return shown;

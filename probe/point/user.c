@@ -315,7 +315,7 @@ static bool has_parameters(const char *name)
 /* "Shop::order(int)" is "Shop::order(int) const", too. */
 static bool fits_overload(const char *wanted, const char *name)
 {
-	_cleanup_free_ char *full = symbol_demangle_full(name);
+	_cleanup_free_ char *full = symbol_demangle(NULL, name, true);
 	char *end = full ? strrchr(full, ')') : NULL;
 
 	if (end && !str_equal(wanted, full))
@@ -350,7 +350,7 @@ static bool fits(struct user *user, const struct wanted_function *w,
 		return false;
 	if (!mangled)
 		return plain;
-	char *demangled = symbol_demangle(entry->name);
+	char *demangled = symbol_demangle(NULL, entry->name, false);
 	if (!demangled)
 		return plain;
 	if (!plain && !fits_path(w->name, demangled, w->is_glob) &&
@@ -486,8 +486,8 @@ bool user_near(struct user *user, const char *name, struct strbuf *out)
 			nearest_offer(&near, entry->name);
 		if ((!scopes && !overload) || !may_be_mangled(entry->name))
 			continue;
-		demangled =
-			overload ? symbol_demangle_full(entry->name) : symbol_demangle(entry->name);
+		demangled = overload ? symbol_demangle(NULL, entry->name, true)
+				     : symbol_demangle(NULL, entry->name, false);
 		if (!demangled)
 			continue;
 		const char *kept = own(user, demangled);

@@ -135,7 +135,7 @@ static char *last_name(const struct user_func *func)
 {
 	const char *dot = func->name[0] == '.' ? NULL : strchr(func->name, '.');
 	_cleanup_free_ char *own = dot ? strndup(func->name, (size_t)(dot - func->name)) : NULL;
-	_cleanup_free_ char *shown = own ? symbol_demangle(own) : NULL;
+	_cleanup_free_ char *shown = own ? symbol_demangle(NULL, own, false) : NULL;
 	const char *name = shown ? shown : own ? own : func->shown ? func->shown : func->name;
 	const char *last = name;
 	int depth = 0;

@@ -104,4 +104,101 @@ test_a_debuglink_to_a_hole() {
 	reads_lines 'work.debug: not used: it is mostly a hole'
 }
 
+# bomb_name KIND: a name of some hundred bytes. type: a type that has each level twice; pack: the same
+# in a pack expansion without a pack, which prints nothing; rust: with references of Rust
+bomb_name() {
+	python3 -c '
+import sys
+DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+def sequence(n):
+    text = "" if n else "0"
+    while n:
+        n, digit = divmod(n, 36)
+        text = DIGITS[digit] + text
+    return text
+def reference(n):
+    return "S" + (sequence(n - 1) if n else "") + "_"
+kind = sys.argv[1]
+name = "_Z5orderI" + ("Dp" if kind == "pack" else "") + "1AIiiE"
+if kind == "rust":
+    name = "_RNvC5order5place"
+    name = "_RI" + name[2:] + "TmmE"
+    at = len(name) - 6
+    for level in range(28):
+        here = len(name) - 2
+        back = "".join("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"[d]
+                       for d in ([(at - 1) // 62] if at > 62 else []) + [(at - 1) % 62])
+        name += "TB%s_B%s_E" % (back, back)
+        at = here
+    print(name + "E")
+else:
+    for level in range(40):
+        one = reference(2 + level)
+        name += reference(1) + "I" + one + one + "E"
+    print(name + "Evv")
+' "$1"
+}
+
+# A name of 400 bytes for gigabytes, or for hours.
+test_names_that_expand() {
+	local kind name command
+	needs
+	[ "$(uname -m)" = x86_64 ] || skip "its code is for x86_64"
+	for kind in type pack; do
+		name=$(bomb_name $kind)
+		[ ${#name} -lt 1000 ] || fail "the name has ${#name} bytes"
+		cat >bomb.s <<-END
+			.text
+			.globl main
+			.globl $name
+			.type main, @function
+			.type $name, @function
+			$name: inc %rax
+			jmp $name
+			.size $name, . - $name
+			main: jmp $name
+			.size main, . - main
+			.section .note.GNU-stack,"",@progbits
+		END
+		gcc -o bomb bomb.s
+		chown $NOBODY bomb
+		record_work ./bomb
+		for command in "report -i data -s dso,symbol" "script -i data -F ip,sym" "annotate -i data" \
+			"diff -s dso,symbol data data"; do
+			# shellcheck disable=SC2086
+			bounded "$PERF_BPF" $command
+			assert_equal "$kind: $command: $status" "$kind: $command: 0"
+			assert_equal "$kind: $command: $(grep -c 'to demangle and is shown as it is: _Z5orderI' err)" \
+				"$kind: $command: 1"
+		done
+		bounded "$PERF_BPF" report -i data -s symbol
+		assert_contains out "${name:0:60}"
+		bounded "$PERF_BPF" probe -x ./bomb -F
+	done
+}
+
+# A name with many references that is a real one is demangled, before and after a bomb.
+test_names_with_references() {
+	needs
+	[ "$(uname -m)" = x86_64 ] || skip "its code is for x86_64"
+	local real=_Z4findRKSt3mapISt6vectorISsSaISsEES_IS1_S1_St4lessIS1_ESaISt4pairIKS1_S1_EEES4_SaIS5_IS6_S9_EEERKS1_S1_S1_S1_S1_
+	cat >work.s <<-END
+		.text
+		.globl main
+		.type main, @function
+		.type $real, @function
+		$real: mov \$100000, %ecx
+		1: loop 1b
+		jmp main
+		.size $real, . - $real
+		main: jmp $real
+		.size main, . - main
+		.section .note.GNU-stack,"",@progbits
+	END
+	gcc -o work work.s
+	record_work ./work
+	bounded "$PERF_BPF" report -i data -s symbol
+	assert_contains out '[.] find'
+}
+
 run_tests

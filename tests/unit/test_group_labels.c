@@ -104,7 +104,7 @@ static void test_table(void **state)
 	put_process(proc, 7, "5:memory:/other\n0::/kubepods/burstable/pod" POD "/" ID "\n");
 	put_process(proc, 8, "0::/user.slice\n");
 	const struct sys_roots roots = {.proc = proc};
-	_cleanup_(run_names_freep) struct run_names *names = run_names_new(&roots, false);
+	_cleanup_(run_names_freep) struct run_names *names = run_names_new(&roots, false, NULL);
 	assert_null(group_labels_parse("container,pod,cgroup", &labels));
 	/* the second time, the process has ended: what was known stays */
 	for (int turn = 0; turn < 2; turn++) {
@@ -146,7 +146,7 @@ static void test_pids_that_are_used_again(void **state)
 
 	assert_non_null(mkdtemp(proc));
 	const struct sys_roots roots = {.proc = proc};
-	_cleanup_(run_names_freep) struct run_names *names = run_names_new(&roots, false);
+	_cleanup_(run_names_freep) struct run_names *names = run_names_new(&roots, false, NULL);
 	put_process(proc, 7, "0::/first\n");
 	put_start(proc, 7, 100);
 	assert_string_equal(run_names_cgroup_of(names, 7), "/first");

@@ -82,7 +82,7 @@ static void test_sites(void **state)
 
 static void expect_duration(uint64_t ns, const char *want)
 {
-	_cleanup_(run_names_freep) struct run_names *names = run_names_new(NULL, false);
+	_cleanup_(run_names_freep) struct run_names *names = run_names_new(NULL, false, NULL);
 	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
 	struct record_field f = {.kind = FIELD_UINT, .role = ROLE_NS, .size = 8};
 
@@ -110,7 +110,7 @@ static void test_durations(void **state)
 /* A time since the boot is the one that the clock showed. */
 static void test_times(void **state)
 {
-	_cleanup_(run_names_freep) struct run_names *names = run_names_new(NULL, false);
+	_cleanup_(run_names_freep) struct run_names *names = run_names_new(NULL, false, NULL);
 	struct record_field f = {.kind = FIELD_UINT, .role = ROLE_TIME, .size = 8};
 	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
 	bool shown = false;
@@ -146,7 +146,7 @@ int clock_gettime(clockid_t clock, struct timespec *ts)
 /* Between the readings of two clocks a process may have to wait for a CPU. */
 static void test_times_of_a_process_that_waits(void **state)
 {
-	_cleanup_(run_names_freep) struct run_names *names = run_names_new(NULL, false);
+	_cleanup_(run_names_freep) struct run_names *names = run_names_new(NULL, false, NULL);
 	struct record_field f = {.kind = FIELD_UINT, .role = ROLE_TIME, .size = 8};
 	const int64_t ahead = clock_ahead(CLOCK_REALTIME, CLOCK_MONOTONIC);
 	/* the middle of a hundredth of a second */
@@ -168,7 +168,7 @@ static void test_times_of_a_process_that_waits(void **state)
 /* What is no time, or none yet. */
 static void test_no_times(void **state)
 {
-	_cleanup_(run_names_freep) struct run_names *names = run_names_new(NULL, false);
+	_cleanup_(run_names_freep) struct run_names *names = run_names_new(NULL, false, NULL);
 	struct record_field f = {.kind = FIELD_UINT, .role = ROLE_TIME, .size = 8};
 	_cleanup_strbuf_ struct strbuf none = STRBUF_INIT;
 	uint64_t v = 0;
@@ -473,7 +473,7 @@ static void test_short_events(void **state)
 	struct fields fields = {.v = v, .n = 3};
 	_cleanup_arena_ struct arena arena = {0};
 	struct collector c = {0};
-	struct making m = {.c = &c, .names = run_names_new(NULL, false), .arena = &arena};
+	struct making m = {.c = &c, .names = run_names_new(NULL, false, NULL), .arena = &arena};
 	struct result_cell cells[3] = {0};
 
 	assert_null(make_event(&m, &fields, "\5\0\0\0abcdefgh", 12, cells));
