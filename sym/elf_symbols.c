@@ -479,7 +479,8 @@ static struct error *read_symbols(struct symbol_reader *r, Elf_Scn *scn)
 	if (xindex > 0)
 		xndx = elf_getdata(elf_getscn(r->syms->elf, (size_t)xindex), NULL);
 
-	size_t n = data->d_size / entry;
+	/* Symbols can share one long name, and each is read: linkers share short ends of names. */
+	size_t n = data->d_size / entry, names_left = 8 * strings_len + (1 << 20);
 	for (size_t i = 0; i < n && i <= INT32_MAX; i++) {
 		Elf32_Word extended = 0;
 
@@ -488,6 +489,12 @@ static struct error *read_symbols(struct symbol_reader *r, Elf_Scn *scn)
 		if (!symbol_is_wanted(&sym) || sym.st_name >= strings_len)
 			continue;
 		const char *name = strings + sym.st_name;
+		const size_t length = strnlen(name, names_left);
+		if (length == names_left) {
+			r->st->is_cut = true;
+			break;
+		}
+		names_left -= length;
 		if (is_mapping_symbol(&r->syms->ehdr, name))
 			continue;
 		TRY(read_symbol(r, &sym, sym.st_shndx == SHN_XINDEX ? extended : sym.st_shndx,

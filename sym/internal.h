@@ -31,6 +31,7 @@ struct symtab {
 	struct kallsyms *kallsyms; /* owned; NULL: none */
 	const char *file;	   /* that the symbols are of; NULL: none */
 	char origin;
+	bool is_cut;		     /* some symbols are missing: their names are too long */
 	struct demangler *demangler; /* borrowed */
 	bool demangle, parameters;
 	bool no_memory; /* for a name, which stayed as it was */

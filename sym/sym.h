@@ -54,6 +54,8 @@ const char *symtab_file(const struct symtab *st);
 void symtab_demangle(struct symtab *st, struct demangler *demangler, bool parameters);
 /* Whether names are not demangled because there was no memory for it. */
 bool symtab_had_no_memory(const struct symtab *st);
+/* Whether symbols are missing because many share names that are too long. */
+bool symtab_is_cut(const struct symtab *st);
 void symtab_free(struct symtab *st);
 DEFINE_FREEP(struct symtab, symtab_free)
 

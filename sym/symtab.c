@@ -378,6 +378,11 @@ bool symtab_had_no_memory(const struct symtab *st)
 	return st->no_memory;
 }
 
+bool symtab_is_cut(const struct symtab *st)
+{
+	return st->is_cut;
+}
+
 char symtab_origin(const struct symtab *st)
 {
 	return st->origin ? st->origin : 'd';

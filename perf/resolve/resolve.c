@@ -439,6 +439,9 @@ static struct symtab *load_user(struct resolver *r, struct dso *dso, struct dso_
 		return NULL;
 	}
 	log_and_free(r, dso->path, err);
+	if (st && symtab_is_cut(st))
+		log_warn(r->opts.log, "%s: many of its symbols share long names: some are not used",
+			 dso->path);
 	ds->st = st;
 	load_lines(r, dso, inside, ds);
 	return st;

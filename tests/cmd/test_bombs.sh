@@ -201,4 +201,36 @@ test_names_with_references() {
 	assert_contains out '[.] find'
 }
 
+# Each symbol is one of many at an address, with a name of a million bytes that all share.
+test_symbols_that_share_a_name() {
+	needs
+	build work
+	record_work ./work
+	python3 -c '
+import struct, sys
+data = bytearray(open("work", "rb").read())
+shoff, = struct.unpack_from("<Q", data, 40)
+count, = struct.unpack_from("<H", data, 60)
+for i in range(count):
+    head = shoff + 64 * i
+    kind, = struct.unpack_from("<I", data, head + 4)
+    if kind == 2:  # SHT_SYMTAB
+        offset, size, link = struct.unpack_from("<QQI", data, head + 24)
+        strings = shoff + 64 * link
+        at, length = struct.unpack_from("<QQ", data, strings + 24)
+        names = bytes(data[at:at + length]) + b"x" * 1000000 + b"\0"
+        symbols = bytes(data[offset:offset + size])
+        main = [symbols[k:k + 24] for k in range(0, size, 24) if symbols[k + 4] & 15 == 2][-1]
+        symbols += (struct.pack("<I", length) + main[4:]) * 300000
+        for where, text in ((strings, names), (head, symbols)):
+            struct.pack_into("<QQ", data, where + 24, len(data), len(text))
+            data += text
+        break
+open("work", "wb").write(data)
+'
+	chown $NOBODY work
+	bounded "$PERF_BPF" report -i data -s dso,symbol
+	assert_equal "$(grep -c 'many of its symbols share long names' err)" 1
+}
+
 run_tests
