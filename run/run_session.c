@@ -102,7 +102,8 @@ static struct error *limit_freq(struct run *run)
 	return opts.asked ? select_freq(NULL, &opts, &run->opts.freq) : NULL;
 }
 
-/* Whether there are probes of programs, and nothing but definitions: -p PID is for who attaches. */
+/* Whether there are uprobes and probes of programs, and nothing else: -p PID is for who attaches.
+ */
 static bool probes_take_pid(const struct run *run)
 {
 	struct bpf_file *object;
@@ -113,7 +114,7 @@ static bool probes_take_pid(const struct run *run)
 		bpf_object__for_each_program (prog, object->obj) {
 			if (!bpf_program__autoload(prog))
 				continue;
-			if (!probes_of_user(prog))
+			if (!probes_of_user(prog) && !attach_takes_pid(prog))
 				return false;
 			any = true;
 		}
@@ -125,17 +126,22 @@ static struct error *apply_filter(struct run *run)
 	const struct program_filter *filter = &run->opts.filter;
 	bool any = samples(run) && !filter->uids && !cgroup_choice_any(&filter->cgroups) &&
 		   !filter->comms;
+	bool asks = false;
 	pid_t pid;
 
-	any |= program_filter_one_pid(filter, &pid) && probes_take_pid(run) && !filter->uids &&
-	       !cgroup_choice_any(&filter->cgroups) && !filter->comms;
-
+	const bool by_pid = program_filter_one_pid(filter, &pid) && probes_take_pid(run) &&
+			    !filter->uids && !cgroup_choice_any(&filter->cgroups) && !filter->comms;
+	any |= by_pid;
 	for (size_t i = 0; i < run->objects.n; i++) {
 		bool honoured;
 
 		TRY(program_filter_apply(run->objects.v[i].obj, &run->opts.filter, &honoured));
 		any |= honoured;
+		asks |= honoured;
 	}
+	/* A program that asks follows children, too. */
+	if (by_pid && !asks)
+		run->probed = pid;
 	if (any || !program_filter_any(filter))
 		return NULL;
 	return error_hint(
@@ -566,7 +572,8 @@ static struct error *attach_all(struct run *run)
 				warn_not_attached(run, prog);
 				continue;
 			}
-			TRY(bpf_file_attach(object, prog, &attached));
+			TRY(bpf_file_attach_pid(
+				object, prog, attach_takes_pid(prog) ? run->probed : 0, &attached));
 			TRY(cost_add(run->cost, prog, attached));
 			if (shows_iterator(run, prog))
 				TRY(iterators_add(&run->iterators, prog, attached));

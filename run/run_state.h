@@ -35,6 +35,7 @@ struct run {
 	struct loop *loop;
 	struct cpu_watch *cpu_watch;
 	struct tasks tasks; /* of -p and -t */
+	pid_t probed;	    /* -p, of uprobes that do not ask themselves; 0: all processes */
 	run_show_fn *show;
 	void *show_ctx;
 	uint64_t last_look; /* monotonic ns */

@@ -58,11 +58,18 @@ void bpf_file_close(struct bpf_file *file)
 struct error *bpf_file_attach(struct bpf_file *file, const struct bpf_program *prog,
 			      struct bpf_link **out)
 {
+	return bpf_file_attach_pid(file, prog, -1, out);
+}
+
+struct error *bpf_file_attach_pid(struct bpf_file *file, const struct bpf_program *prog, pid_t pid,
+				  struct bpf_link **out)
+{
 	struct bpf_link **slot = vec_push(&file->links), *link = NULL;
 
 	if (!slot)
 		return error_nomem();
-	struct error *err = attach_program(prog, &link);
+	struct error *err =
+		pid > 0 ? attach_program_pid(prog, pid, &link) : attach_program(prog, &link);
 	if (err) {
 		file->links.n--;
 		return err;

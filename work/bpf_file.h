@@ -14,6 +14,7 @@
 
 #include <bpf/libbpf.h>
 #include <stdbool.h>
+#include <sys/types.h>
 
 #include "compile/compile_object.h"
 #include "lib/base/vec.h"
@@ -46,6 +47,9 @@ void bpf_file_close(struct bpf_file *file);
 /* Attaches a loaded program by its section. *out (may be NULL) is the file's. */
 struct error *bpf_file_attach(struct bpf_file *file, const struct bpf_program *prog,
 			      struct bpf_link **out);
+/* The same in one process only, if pid > 0: then attach_takes_pid() has to be true. */
+struct error *bpf_file_attach_pid(struct bpf_file *file, const struct bpf_program *prog, pid_t pid,
+				  struct bpf_link **out);
 void bpf_file_detach(struct bpf_file *file);
 
 /* ---- settings of an object between open and load ---- */

@@ -215,6 +215,28 @@ struct error *attach_program(const struct bpf_program *prog, struct bpf_link **l
 	return attach_error_at(prog, attach_by_section(prog, link));
 }
 
+bool attach_takes_pid(const struct bpf_program *prog)
+{
+	switch (program_section(prog)->kind) {
+	case PROGRAM_UPROBE:
+	case PROGRAM_URETPROBE:
+	case PROGRAM_UPROBE_MULTI:
+	case PROGRAM_URETPROBE_MULTI:
+		return true;
+	default:
+		return false;
+	}
+}
+
+struct error *attach_program_pid(const struct bpf_program *prog, pid_t pid, struct bpf_link **link)
+{
+	const enum program_kind kind = program_section(prog)->kind;
+	const bool is_multi = kind == PROGRAM_UPROBE_MULTI || kind == PROGRAM_URETPROBE_MULTI;
+
+	return attach_error_at(prog, is_multi ? uprobe_multi_attach_pid(prog, pid, link)
+					      : uprobe_attach_pid(prog, pid, link));
+}
+
 struct bpf_link *bpf_program__attach(const struct bpf_program *prog)
 {
 	struct bpf_link *link = NULL;

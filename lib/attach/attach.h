@@ -18,6 +18,10 @@
 
 /* As the program's section says. EOPNOTSUPP: its kind is not one that attaches by itself. */
 struct error *attach_program(const struct bpf_program *prog, struct bpf_link **link);
+/* Whether its section is a uprobe's, of one function or many, which can be of one process. */
+bool attach_takes_pid(const struct bpf_program *prog);
+/* As attach_program(), in this process only, with its threads; of a program that takes a pid. */
+struct error *attach_program_pid(const struct bpf_program *prog, pid_t pid, struct bpf_link **link);
 
 /*
  * To a perf event that is open, and switches it on. The link owns perf_fd when

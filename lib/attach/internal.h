@@ -114,6 +114,10 @@ struct error *uprobe_section_event(const struct bpf_program *prog, struct attach
 struct error *ksyscall_section_event(const struct bpf_program *prog, struct attach_event *event);
 struct error *kprobe_multi_attach(const struct bpf_program *prog, struct bpf_link **link);
 struct error *uprobe_multi_attach(const struct bpf_program *prog, struct bpf_link **link);
+/* As their sections say, in one process. */
+struct error *uprobe_attach_pid(const struct bpf_program *prog, pid_t pid, struct bpf_link **link);
+struct error *uprobe_multi_attach_pid(const struct bpf_program *prog, pid_t pid,
+				      struct bpf_link **link);
 /* An uprobe by a multi-probe link, for which the program was loaded: see object_prefer_multi(). */
 struct error *uprobe_by_link(const struct bpf_program *prog, const struct attach_event *event,
 			     pid_t pid, uint64_t cookie, struct bpf_link **link);

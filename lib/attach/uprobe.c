@@ -206,6 +206,14 @@ struct error *uprobe_section_event(const struct bpf_program *prog, struct attach
 	return uprobe_place(&target, event);
 }
 
+struct error *uprobe_attach_pid(const struct bpf_program *prog, pid_t pid, struct bpf_link **link)
+{
+	_cleanup_attach_event_ struct attach_event event = {0};
+
+	TRY(uprobe_section_event(prog, &event));
+	return probe_attach(prog, &event, pid, 0, PROBE_ATTACH_MODE_DEFAULT, link);
+}
+
 struct error *attach_uprobe(const struct bpf_program *prog, pid_t pid, const char *binary,
 			    size_t offset, const struct bpf_uprobe_opts *opts,
 			    struct bpf_link **link)

@@ -199,6 +199,12 @@ struct error *uprobe_by_link(const struct bpf_program *prog, const struct attach
 
 struct error *uprobe_multi_attach(const struct bpf_program *prog, struct bpf_link **link)
 {
+	return uprobe_multi_attach_pid(prog, -1, link);
+}
+
+struct error *uprobe_multi_attach_pid(const struct bpf_program *prog, pid_t pid,
+				      struct bpf_link **link)
+{
 	const struct section_info *section = program_section(prog);
 	_cleanup_free_ char *binary = NULL;
 	const char *pattern;
@@ -213,7 +219,7 @@ struct error *uprobe_multi_attach(const struct bpf_program *prog, struct bpf_lin
 				  section->kind_name);
 	TRY(error_hint(binary_split(section->target, &binary, &pattern),
 		       "write it as in SEC(\"%s/libc.so.6:mem*\")", section->kind_name));
-	return attach_uprobe_multi(prog, -1, binary, pattern, &opts, link);
+	return attach_uprobe_multi(prog, pid, binary, pattern, &opts, link);
 }
 
 struct bpf_link *bpf_program__attach_uprobe_multi(const struct bpf_program *prog, pid_t pid,

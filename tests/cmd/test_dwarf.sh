@@ -352,8 +352,11 @@ test_rust() {
 	ask shop 'shop::Order::add self.total self.id'
 	assert_contains out "shop::shop::Order::add+0"
 	assert_contains out "total: i64: arg1"
-	refused 22 "&str is not a string" shop 'shop::show text:string'
-	assert_contains err "read its data_ptr and length"
+	# a string by its length, which the optimizer may have removed; a struct is none
+	ask shop 'shop::show text:string'
+	assert_contains out "text: &str: "
+	refused 22 "is not a string" shop 'shop::Order::add self:string'
+	assert_contains err "the strings of C++, D, Fortran, Go and Rust are"
 	# Newer names, which say "<shop::shop::Order>::add".
 	rustc -g -O -C symbol-mangling-version=v0 "$HERE/shop.rs" -o shop 2>rustc.err || return 0
 	ask shop 'shop::Order::add self.total self.id'

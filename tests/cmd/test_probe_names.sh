@@ -329,4 +329,59 @@ test_lines_of_go() {
 	assert_equal "$(cat out)" "a=1 j=10 k=11 l=12 s=135 r0=0"
 }
 
+# run -p with uprobes that do not ask who calls: the calls of this process, and of all its threads.
+test_uprobes_of_one_process() {
+	need
+	cat >waits.c <<-'END'
+		#include <pthread.h>
+		#include <unistd.h>
+		__attribute__((noinline)) void pbt_one(void)
+		{
+			__asm__ volatile("" ::: "memory");
+		}
+		static void *thread(void *arg)
+		{
+			for (int i = 0; i < 5; i++)
+				pbt_one();
+			return arg;
+		}
+		int main(void)
+		{
+			pthread_t other;
+			char line;
+			if (read(0, &line, 1) != 1)
+				return 1;
+			pbt_one();
+			return pthread_create(&other, NULL, thread, NULL) || pthread_join(other, NULL);
+		}
+	END
+	gcc -g -O1 -pthread -o waits waits.c
+	local section
+	for section in uprobe uprobe.multi; do
+		has attach.uprobe_multi || [ $section = uprobe ] || continue
+		program one "$section/$PWD/waits:pbt_one"
+		rm -f go stranger
+		mkfifo go stranger
+		./waits <go &
+		local pid=$!
+		./waits <stranger &
+		local other=$!
+		exec 7>go 8>stranger
+		"$PERF_BPF" run -p $pid one.bpf.c --json >out 2>err &
+		local runner=$!
+		soon program_is_attached
+		echo >&8
+		wait $other
+		echo >&7
+		wait $pid
+		exec 7>&- 8>&-
+		wait $runner || fail "$(cat err)"
+		assert_contains out '"variable":"runs","value":6}'
+	done
+}
+
+program_is_attached() {
+	"$PERF_BPF" prog list name pbt_named >progs 2>&1 && waits_for_events "$runner"
+}
+
 run_tests
