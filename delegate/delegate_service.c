@@ -14,6 +14,7 @@
 #include "delegate/delegate_message.h"
 #include "delegate/delegate_session.h"
 #include "delegate/delegate_socket.h"
+#include "delegate/subordinate_uid.h"
 #include "lib/base/strbuf.h"
 #include "lib/base/vec.h"
 
@@ -26,7 +27,7 @@ enum {
 
 struct session_process {
 	pid_t pid;
-	uid_t uid;
+	uid_t owner; /* of the user's id: subordinate ids are the user's to whom they are given */
 };
 
 struct service {
@@ -85,13 +86,13 @@ static struct error *listen_at(const char *path, int *fd)
 	return NULL;
 }
 
-static bool is_full(const struct service *s, uid_t uid)
+static bool is_full(const struct service *s, uid_t owner)
 {
 	const struct session_process *p;
 	size_t own = 0;
 
 	vec_for_each (p, &s->sessions)
-		own += p->uid == uid;
+		own += p->owner == owner;
 	return own >= MAX_OF_USER || s->sessions.n >= MAX_SESSIONS;
 }
 
@@ -128,7 +129,8 @@ static struct error *accept_one(struct service *s)
 	/* who has hung up already, or there are too many descriptors: the next turn tries again */
 	if (fd < 0 || getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len))
 		return NULL;
-	if (is_full(s, peer.uid)) {
+	const uid_t owner = subordinate_uid_owner_at("/etc/subuid", peer.uid);
+	if (is_full(s, owner)) {
 		const struct delegate_answer answer = delegate_answer_make(DELEGATE_BUSY);
 
 		say_busy(s, &peer);
@@ -146,7 +148,7 @@ static struct error *accept_one(struct service *s)
 		log_warn(s->opts->log, "cannot start a process for a session: %s", strerror(errno));
 		return NULL;
 	}
-	*p = (struct session_process){.pid = pid, .uid = peer.uid};
+	*p = (struct session_process){.pid = pid, .owner = owner};
 	return NULL;
 }
 

@@ -650,6 +650,28 @@ test_sessions_of_all_users_are_limited() {
 	soon as $NOBODY ./perf-bpf run runqlat -- true >out 2>err
 }
 
+# Ids that /etc/subuid gives to a user share that user's sessions.
+test_sessions_of_subordinate_ids_are_the_users() {
+	local id
+	[ "$(readlink /proc/self/ns/mnt)" != "$(readlink /proc/1/ns/mnt)" ] || skip "it changes /etc/subuid: run it by tests/run"
+	[ -f /etc/subuid ] || skip "there is no /etc/subuid"
+	begin
+	approve runqlat --max-overhead 100% --for user:$NOBODY >/dev/null
+	approve runqlat --max-overhead 100% --for group:$GROUP >/dev/null
+	need_unprivileged_reading "$(object)" runqlat
+	echo "$NOBODY:5001:8" >subuid
+	mount --bind subuid /etc/subuid
+	for id in 5001 5002 5003 5004; do
+		soon hold_of $id
+	done
+	! hold_of 5005 || fail "a fifth session of one user's ids is served"
+	assert_contains held.5005 refused
+	expect_status 1 as $NOBODY ./perf-bpf run runqlat -- true
+	assert_contains err "too many sessions are running"
+	soon hold_of 5009
+	umount /etc/subuid
+}
+
 test_the_store_is_roots() {
 	begin
 	approve runqlat --for user:$NOBODY >id

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "delegate/approval_store.h"
+#include "delegate/subordinate_uid.h"
 
 static const uint8_t object[SHA256_BYTES] = {1, 2, 3};
 static const uint8_t other[SHA256_BYTES] = {4, 5, 6};
@@ -264,12 +265,40 @@ static void who_may(void **state)
 	assert_ptr_equal(approvals_find(&list, &request, 1000, none, 1, &why), &list.v[0]);
 }
 
+/* subuid(5) */
+static void subordinate_ids(void **state)
+{
+	static const char text[] =
+		"# a comment\n"
+		"nobody-has-this-name:5000:10\n"
+		"root:100000:65536\n"
+		"1000:200000:2\n"
+		"1001:200001:2\n"
+		"1002:x:2\n1002:300000\n1002:-1:5\n1002:300000:99999999999\n:7:1\n"
+		"1003:4294967295:10";
+	static const struct {
+		uid_t uid, owner;
+	} cases[] = {
+		{5001, 5001},	    {99999, 99999},   {100000, 0},    {165535, 0},
+		{165536, 165536},   {200000, 1000},   {200001, 1000}, {200002, 1001},
+		{200003, 200003},   {300000, 300000}, {4, 4},	      {7, 7},
+		{UINT32_MAX, 1003},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
+		assert_int_equal(subordinate_uid_owner(text, cases[i].uid), cases[i].owner);
+	assert_int_equal(subordinate_uid_owner("", 5), 5);
+	assert_int_equal(subordinate_uid_owner_at("/nonexistent", 5), 5);
+	assert_int_equal(subordinate_uid_owner_at("/dev/zero", 5), 5);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(requests),	      cmocka_unit_test(trace_requests),
 		cmocka_unit_test(trace_calls),	      cmocka_unit_test(answers),
 		cmocka_unit_test(texts_of_approvals), cmocka_unit_test(who_may),
+		cmocka_unit_test(subordinate_ids),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
