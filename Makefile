@@ -73,7 +73,7 @@ demo:
 	@$(MAKE) --no-print-directory program
 	@tools/demo $(BUILD)/perf-bpf
 
-# What finds a fault in a change; 20 minutes on two CPUs are the aim. The last line is
+# What finds a fault in a change; 12 minutes on two CPUs are the aim. The last line is
 # "N passed, N failed, N skipped"; before it stands what took how long.
 check:
 	@tools/deps build test

@@ -13,6 +13,7 @@ import re
 import shutil
 import signal
 import subprocess
+import tempfile
 import urllib.request
 
 FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
@@ -33,7 +34,9 @@ def missing():
 class Browser:
     def __init__(self, folder):
         self.folder = folder
-        env = {**os.environ, "HOME": folder, "TZ": "UTC"}
+        # It is killed with its temporary files. Its socket among them needs a short path.
+        self.temporary = tempfile.mkdtemp(prefix="b.")
+        env = {**os.environ, "HOME": folder, "TZ": "UTC", "TMPDIR": self.temporary}
         for name in ("http_proxy", "https_proxy", "all_proxy"):
             env.pop(name, None)
             env.pop(name.upper(), None)
@@ -69,6 +72,7 @@ class Browser:
         finally:
             os.killpg(self.driver.pid, signal.SIGKILL)
             self.driver.wait()
+            shutil.rmtree(self.temporary, ignore_errors=True)
 
     def call(self, method, path, body=None):
         url = self.base + (f"/session/{self.session}" if self.session else "") + path
