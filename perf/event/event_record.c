@@ -61,6 +61,14 @@ static uint32_t prot_of_mmap(const struct perf_event_header *h)
 	return h->misc & PERF_RECORD_MISC_MMAP_DATA ? 0 : PROT_EXEC;
 }
 
+static bool begins_with_text(struct cursor c)
+{
+	uint8_t first, second;
+
+	return cursor_u8(&c, &first) && cursor_u8(&c, &second) && first >= ' ' && first <= '~' &&
+	       second >= ' ' && second <= '~';
+}
+
 struct error *record_mmap_decode(struct cursor c, struct record_mmap *out)
 {
 	struct perf_event_header h;
@@ -85,9 +93,10 @@ struct error *record_mmap_decode(struct cursor c, struct record_mmap *out)
 			return cut(&c, &h);
 		/*
 		 * The first kernels that had MMAP2 (3.12 to 3.15, and CentOS 7's) wrote neither:
-		 * the name begins here. The kernel writes no other bits into prot.
+		 * the name begins here. The kernel writes no other bits into prot, but perf inject
+		 * --jit writes the mode of a file there, whose bytes are not those of a name.
 		 */
-		if (m.prot > (PROT_READ | PROT_WRITE | PROT_EXEC)) {
+		if (m.prot > (PROT_READ | PROT_WRITE | PROT_EXEC) && begins_with_text(name)) {
 			m.prot = prot_of_mmap(&h);
 			m.flags = 0;
 			c = name;

@@ -409,6 +409,23 @@ static void kernel_records_come_back_as_encoded(void **state)
 			expect_mmap(&mm, &m);
 	}
 
+	/* perf inject --jit writes the mode of the file to prot */
+	strbuf_reset(&sb);
+	m.prot = 0100644;
+	record_encode_mmap2(&sb, &attr, PERF_RECORD_MISC_USER, &m, &some_id);
+	assert_null(record_mmap_decode(check_tail(&sb, PERF_RECORD_MMAP2), &mm));
+	expect_mmap(&mm, &m);
+	/* the name of a kernel that writes neither prot nor flags */
+	strbuf_reset(&sb);
+	memcpy(&m.prot, "/usr", 4);
+	memcpy(&m.flags, "/bin", 4);
+	record_encode_mmap2(&sb, &attr, PERF_RECORD_MISC_USER, &m, &some_id);
+	assert_null(record_mmap_decode(check_tail(&sb, PERF_RECORD_MMAP2), &mm));
+	assert_int_equal(mm.prot, PROT_EXEC);
+	assert_memory_equal(mm.filename, "/usr/bin", 8);
+	m.prot = 5;
+	m.flags = 2;
+
 	strbuf_reset(&sb);
 	record_encode_mmap(&sb, &attr, PERF_RECORD_MISC_KERNEL, &m, &some_id);
 	assert_null(record_mmap_decode(check_tail(&sb, PERF_RECORD_MMAP), &mm));
