@@ -294,11 +294,11 @@ test_run_keeps_what_events_on_cpus_need() {
 test_trace_keeps_what_looking_needs() {
 	need_seccomp
 	local keeps="$DAC_READ_SEARCH $SYSLOG $BPF"
-	trace_keeps "$(expected $keeps $SYS_PTRACE)" "$PERF_BPF" trace
+	trace_keeps "$(expected $keeps)" "$PERF_BPF" trace
 	trace_keeps "$(expected $keeps $SYS_PTRACE $PERFMON $IPC_LOCK $SYS_ADMIN)" "$PERF_BPF" trace --strace -e sched:sched_process_exit
 	trace_keeps "$(expected $keeps $SYS_PTRACE)" "$PERF_BPF" trace --strace -e sched:sched_process_exit -p $$
 	trace_keeps "$(expected $keeps $SYS_PTRACE)" "$PERF_BPF" trace --record perf.data
-	trace_keeps "$(expected $keeps $SYS_PTRACE $KILL)" "$PERF_BPF" trace -- sleep 100
+	trace_keeps "$(expected $keeps $KILL)" "$PERF_BPF" trace -- sleep 100
 	trace_keeps "$(expected $keeps $KILL)" "$PERF_BPF" trace -s -- sleep 100
 	trace_keeps "$(expected $keeps)" "$PERF_BPF" trace -s
 	! has host.landlock || assert_contains err 'files are read-only (Landlock ABI '

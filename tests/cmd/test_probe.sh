@@ -140,7 +140,7 @@ for line in sys.stdin:
 		cmp -s want.sorted got || { diff want.sorted got | sed 's/^/# /'; fail "$how"; }
 	done
 	expect_status 1 "$PERF_BPF" probe -x ./app 'Shop::price box:string'
-	assert_contains err "std::string are"
+	assert_contains err "the strings of C++, D, Fortran, Go and Rust are"
 }
 
 test_functions_lines_and_variables() {
