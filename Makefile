@@ -77,7 +77,7 @@ demo:
 # "N passed, N failed, N skipped"; before it stands what took how long.
 check:
 	@tools/deps build test
-	@tests/run --make --guests "bullseye sid" --fuzz-seconds 5 checks unit unit-clang cmd vm fuzz
+	@tests/run --make --guests "bullseye sid" --fuzz-seconds 5 checks unit unit-clang vm cmd fuzz
 
 # All of it: the commands under the sanitizers, too, every kernel, and arm64.
 check-all:

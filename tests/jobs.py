@@ -17,8 +17,8 @@ SECONDS_TO_CLEAN_UP = 15
 
 
 class Job:
-    """One program. cost is the number of CPUs that it keeps busy: 0 for one that waits for the
-    network. A job that is alone runs beside no other of its lane, and one that changes a thing beside
+    """One program. cost is the number of CPUs that it keeps busy: 0.5 for one that waits as long
+    as it computes, 0 for one that waits for the network. A job that is alone runs beside no other of its lane, and one that changes a thing beside
     no other that uses it. needs holds labels of jobs that have to pass first. When a job that is fatal fails, everything stops. count belongs to the caller."""
     started_jobs = 0
 
