@@ -68,6 +68,11 @@ struct error *privileges_of_probe(bool tries_programs, const struct log *log)
 	return NULL;
 }
 
+struct error *privileges_of_finder(const struct log *log)
+{
+	return NULL;
+}
+
 struct error *privileges_of_inspector(unsigned access, const char *output, const struct log *log)
 {
 	return NULL;
