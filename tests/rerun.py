@@ -19,6 +19,15 @@ CERTAIN = re.compile(
     r"|runtime error: |ended with (99|13[1-9]|-\d+|signal \d+)\b|left running: ")
 
 
+# A shell's line about a crash of linux-perf, which is compared with, and its last words.
+OF_PERF = re.compile(r'"\$PERF" |\*\*\* stack smashing detected')
+
+
+def is_certain(output):
+    """Whether these lines show what is never luck: a crash, but of perf, or a finding."""
+    return any(CERTAIN.search(line) and not OF_PERF.search(line) for line in output)
+
+
 class Failure:
     """A test that failed: the job whose output says so, its name, and what was printed about it.
     A failure without a test's name is about the whole program and is not run again."""
@@ -27,8 +36,7 @@ class Failure:
         self.job, self.name, self.output, self.test = job, name, output, test
 
     def certain(self):
-        return (self.test is None or self.job.again is None
-                or any(CERTAIN.search(line) for line in self.output))
+        return self.test is None or self.job.again is None or is_certain(self.output)
 
     def first_line(self):
         """What says most about it: the last comment that is not the time that the test took."""
@@ -44,6 +52,6 @@ def passed_again(failure, run):
         run(job)
         report = tap.Report(job.text)
         if (report.outcome(failure.test) != tap.PASSED or job.left or job.files
-                or any(CERTAIN.search(line) for line in job.text.splitlines())):
+                or is_certain(job.text.splitlines())):
             return False
     return True

@@ -269,6 +269,18 @@ def test_crashes_and_findings_are_not_run_again():
         assert out.endswith("\n0 passed, 1 failed, 0 skipped\n") and "again: " not in out, (what, out)
 
 
+def test_a_crash_of_perf_is_run_again():
+    out = judged("""
+    PERF=./perf
+    printf '#!/bin/bash\\nkill -ABRT $$\\n' >"$STATE.perf"
+    chmod +x "$STATE.perf"
+    test_luck() {
+        ln -s "$STATE.perf" perf
+        [ -e "$STATE" ] || { touch "$STATE"; "$PERF" record; }
+    }""")
+    assert out.endswith("\n1 passed, 0 failed, 0 skipped\n") and out.count("again: ") == 3, out
+
+
 def test_a_program_that_crashes_has_failed():
     out = judged("test_a() { :; }; tests_end() { kill -SEGV $$; }")
     assert "failed: cmd s: ended with signal 11 after 1 of 1 tests\n" in out and "again: " not in out, out
