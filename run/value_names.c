@@ -23,6 +23,10 @@
 #include "run/python_maps.h"
 #include "run/syscalls.h"
 
+enum {
+	MOST_IN_VAIN = 16,
+};
+
 struct run_names {
 	const struct sys_roots *roots;
 	struct arena arena;
@@ -38,6 +42,7 @@ struct run_names {
 	struct held_files held;
 	struct python_maps *python; /* NULL: no stack has frames of it */
 	bool follows;		    /* processes, not the kernel alone */
+	unsigned n_in_vain;	    /* addresses in no mapping, since the last update */
 	run_maps_fn *on_maps;	    /* NULL: nobody asks */
 	void *on_maps_ctx;
 	struct session_tool tool;
@@ -262,6 +267,7 @@ struct error *run_names_update(struct run_names *names)
 		return NULL;
 	TRY(live_source_update(names->live));
 	resolver_refresh(names->resolver);
+	names->n_in_vain = 0;
 	return NULL;
 }
 
@@ -308,6 +314,22 @@ static bool find_python(struct run_names *names, uint64_t key, struct result_fra
 	return !no_memory;
 }
 
+/*
+ * An address of a process that is in no mapping may be in one that was made after the last update:
+ * the record of the mapping was written before the stack was taken, to another ring. Others are in
+ * no mapping at all, so that there is a limit to what is looked for in vain.
+ */
+static void resolve_user_addr(struct run_names *names, int32_t pid, uint64_t time, uint64_t addr,
+			      struct location *at)
+{
+	resolve_addr_at(names->resolver, pid, time, PERF_RECORD_MISC_USER, addr, at);
+	if (at->map || at->sym || names->n_in_vain >= MOST_IN_VAIN)
+		return;
+	error_free(live_source_update(names->live));
+	resolve_addr_at(names->resolver, pid, time, PERF_RECORD_MISC_USER, addr, at);
+	names->n_in_vain = at->map ? 0 : names->n_in_vain + 1;
+}
+
 bool run_frame_find(struct run_names *names, const uint32_t *pid, uint64_t time, uint64_t addr,
 		    bool is_return, struct result_frame *frame)
 {
@@ -328,8 +350,10 @@ bool run_frame_find(struct run_names *names, const uint32_t *pid, uint64_t time,
 	} else if (!names->follows) {
 		return true;
 	}
-	resolve_addr_at(names->resolver, pid ? (int32_t)*pid : 0, time,
-			pid ? PERF_RECORD_MISC_USER : PERF_RECORD_MISC_KERNEL, addr, &at);
+	if (pid)
+		resolve_user_addr(names, (int32_t)*pid, time, addr, &at);
+	else
+		resolve_addr_at(names->resolver, 0, time, PERF_RECORD_MISC_KERNEL, addr, &at);
 	if (at.map || at.sym)
 		frame->module = module_of(at.map);
 	if (at.map) {
