@@ -14,6 +14,8 @@ import time
 MARK = "PERF_BPF_TEST_JOB"
 PR_SET_CHILD_SUBREAPER = 36
 SECONDS_TO_CLEAN_UP = 15
+# What is ending when its parent has ended, such as a symbolizer at the other end of a pipe, is not left.
+SECONDS_TO_END = 3
 
 
 class Job:
@@ -104,6 +106,9 @@ class Job:
             self.status = code if code >= 0 else f"signal {-code}"
         self.seconds = time.monotonic() - self.began
         self.cpu = usage.ru_utime + usage.ru_stime
+        until = time.monotonic() + SECONDS_TO_END
+        while self.signal(0) and time.monotonic() < until:
+            time.sleep(0.02)
         until = time.monotonic() + SECONDS_TO_CLEAN_UP
         names = self.signal(signal.SIGKILL)
         self.left += names

@@ -294,6 +294,11 @@ def test_processes_that_are_left_are_a_failure():
     assert "again" not in out, out
 
 
+def test_processes_that_are_ending_are_not_left():
+    out = judged("test_a() { (cd /; setsid sleep 0.5 &); }")
+    assert out.endswith("\n1 passed, 0 failed, 0 skipped\n"), out
+
+
 def test_files_that_are_left_are_a_failure():
     out = judged(certain('touch "$TMPDIR/forgotten"'))
     assert out.endswith("\n1 passed, 1 failed, 0 skipped\n"), out
