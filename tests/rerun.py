@@ -20,7 +20,7 @@ CERTAIN = re.compile(
 
 
 # A shell's line about a crash of linux-perf, with which our output is compared.
-OF_PERF = re.compile(r'"\$PERF" ')
+OF_PERF = re.compile(r'(?:Aborted|Segmentation fault) +(?:\(core dumped\) +)?(?:"\$PERF"|perf) ')
 
 
 def is_certain(output):
