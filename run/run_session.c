@@ -102,7 +102,9 @@ static struct error *limit_freq(struct run *run)
 	return opts.asked ? select_freq(NULL, &opts, &run->opts.freq) : NULL;
 }
 
-/* Whether there are uprobes and probes of programs, and nothing else: -p PID is for who attaches.
+/*
+ * Whether all programs are attached to uprobes or probes of user programs. Only those can be
+ * attached in a single process, as -p PID asks.
  */
 static bool probes_take_pid(const struct run *run)
 {
