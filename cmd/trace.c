@@ -317,6 +317,7 @@ static struct error *take_strace(struct trace_args *args)
 {
 	size_t left = 0;
 
+	args->opts.signals = UINT64_MAX;
 	if (args->count && !args->strace)
 		return error_hint(error_usage("-c is for --strace"), "-s prints a summary");
 	if (args->count) {
@@ -335,6 +336,8 @@ static struct error *take_strace(struct trace_args *args)
 		args->opts.failed_only |= strace.failed_only;
 		args->opts.full |= strace.full;
 		args->opts.raw |= strace.raw;
+		if (strace.has_signals)
+			args->opts.signals = strace.signals;
 		if (strace.calls)
 			args->calls.v[left++] = strace.calls;
 	}

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "cmd/trace_strace.h"
 
+#include <signal.h>
+#include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
+#include "lib/base/cleanup.h"
 #include "lib/base/util.h"
 
 /* The qualifiers of strace's -e, with their short names. */
@@ -19,7 +23,7 @@ static const struct {
 	{"verbose", "v", "structs are always decoded; --no-abbrev prints them in full"},
 	{"read", "r", "--string-size 1000 prints more of buffers"},
 	{"write", "w", "--string-size 1000 prints more of buffers"},
-	{"quiet", "q", "there are no messages about processes that start or end"},
+	{"quiet", "q", "-e signal=none prints no signals"},
 	{"decode-fds", NULL, "-y prints the files of descriptors"},
 	{"fault", NULL, "trace does not change what it traces"},
 	{"inject", NULL, "trace does not change what it traces"},
@@ -48,6 +52,46 @@ bool is_strace_expr(const char *expr)
 static struct error *refuse(const char *expr, const char *hint)
 {
 	return error_hint(error_usage("-e %s: not supported", expr), "%s", hint);
+}
+
+/* "SIGCHLD", "chld" or "17"; 0: it is not a signal. */
+static unsigned signal_of(const char *word)
+{
+	const char *name = strncasecmp(word, "SIG", 3) ? word : word + 3;
+	char *end;
+	const unsigned long n = strtoul(word, &end, 10);
+
+	if (*word && !*end)
+		return n <= 64 ? (unsigned)n : 0;
+	for (int sig = 1; sig < 32; sig++)
+		if (!strcasecmp(name, sigabbrev_np(sig)))
+			return (unsigned)sig;
+	return 0;
+}
+
+/* A list of signals, after a "!" if they are left out; "all" and "none". */
+static struct error *parse_signals(const char *expr, const char *value, uint64_t *out)
+{
+	const bool negated = *value == '!';
+	_cleanup_free_ char *words = strdup(value + negated);
+	char *save = NULL;
+	uint64_t set = 0;
+
+	if (!words)
+		return error_nomem();
+	for (char *word = strtok_r(words, ",", &save); word; word = strtok_r(NULL, ",", &save)) {
+		const unsigned sig = signal_of(word);
+
+		if (!strcmp(word, "all"))
+			set = UINT64_MAX;
+		else if (sig)
+			set |= 1ull << (sig - 1);
+		else if (strcmp(word, "none") != 0)
+			return error_hint(error_usage("-e %s: '%s' is not a signal", expr, word),
+					  "-e signal=SIGCHLD,SIGUSR1 or -e 'signal=!SIGCHLD'");
+	}
+	*out = negated ? ~set : set;
+	return NULL;
 }
 
 struct error *strace_expr_parse(const char *expr, struct strace_expr *out)
@@ -84,7 +128,6 @@ struct error *strace_expr_parse(const char *expr, struct strace_expr *out)
 					: refuse(expr, "-e raw=all prints the arguments of all "
 						       "calls as numbers");
 	}
-	return none ? NULL
-		    : refuse(expr, "trace prints no signals; '-e signal:signal_deliver' prints "
-				   "the tracepoint of each signal that is delivered");
+	out->has_signals = true;
+	return parse_signals(expr, value, &out->signals);
 }

@@ -4,6 +4,7 @@
 #define PB_CMD_TRACE_STRACE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "lib/base/error.h"
 
@@ -13,6 +14,8 @@ struct strace_expr {
 	bool failed_only;  /* status=failed */
 	bool full;	   /* abbrev=none */
 	bool raw;	   /* raw=all */
+	bool has_signals;  /* signal=… */
+	uint64_t signals;  /* … bit N - 1: signal N */
 };
 
 /* Whether it is one. */

@@ -107,6 +107,8 @@ struct error *session_trace(struct delegate_session *s, bool own, const char *cg
 		.cgroup = cgroup,
 		.no_inherit = r->no_inherit,
 		.fds = r->fds,
+		.signals = r->signals,
+		.ends = r->ends,
 		.exclude = (const pid_t *)r->excluded,
 		.n_exclude = r->n_excluded,
 		.failed_only = r->failed_only,

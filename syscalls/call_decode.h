@@ -96,6 +96,9 @@ void show_pointer(struct call_decoder *d, int arg, const struct arg_kind *kind);
 bool show_element(struct call_decoder *d, const struct arg_kind *kind, const uint8_t *p,
 		  size_t len);
 
+/* The bytes of a siginfo_t, 128 of them; call_siginfo.c. */
+void show_siginfo(struct call_decoder *d, const uint8_t *p);
+
 /* The capabilities of capget(2) and capset(2). */
 void show_cap_data(struct call_decoder *d, int arg, const struct arg_kind *kind);
 

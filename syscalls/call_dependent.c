@@ -87,6 +87,30 @@ static void member_addr(struct call_decoder *d, const char *name, uint64_t v)
 	sink_addr(&d->sink, v);
 }
 
+/* " => {pidfd=[4], parent_tid=[1234]}": what clone3(2) has written. */
+static void show_written_ids(struct call_decoder *d, int arg, uint64_t flags)
+{
+	static const struct {
+		const char *name;
+		uint64_t flag;
+		int index;
+	} ids[] = {{"pidfd", 0x1000, 1}, {"parent_tid", 0x100000, 3}};
+	struct strbuf *out = d->sink.out;
+	const char *separator = " => {";
+
+	for (size_t i = 0; i < ARRAY_SIZE(ids); i++) {
+		const unsigned at = decode_part(d, 0, arg, true, TRACE_PART_POINTED, ids[i].index);
+
+		if (!(flags & ids[i].flag) || at == d->n_pieces || d->pieces[at]->len < 4)
+			continue;
+		strbuf_addf(out, "%s%s=[%d]", separator, ids[i].name,
+			    (int)value_int(d->pieces[at]->data, 4));
+		separator = ", ";
+	}
+	if (separator[0] == ',')
+		strbuf_addch(out, '}');
+}
+
 /* Members that the flags ask for. */
 static void show_clone_args(struct call_decoder *d, int arg, const struct arg_kind *kind)
 {
@@ -129,6 +153,8 @@ static void show_clone_args(struct call_decoder *d, int arg, const struct arg_ki
 	}
 	show_rest(d, piece, SIZE + 24, size);
 	sink_end_struct(s);
+	if (decode_strace(d) && d->ended && !d->failed)
+		show_written_ids(d, arg, flags);
 }
 
 /* Directory entries in full, else how many there are. */
@@ -231,7 +257,7 @@ static void show_node_mask(struct call_decoder *d, int arg, const struct arg_kin
 			break;
 		}
 		sink_item(&d->sink);
-		sink_wordf(&d->sink, "%0*" PRIx64, (int)word * 2,
+		sink_wordf(&d->sink, "%#0*" PRIx64, (int)word * 2,
 			   value_uint(piece->data + i * word, word));
 	}
 	sink_end_array(&d->sink);

@@ -25,6 +25,7 @@ enum prctl_as {
 	PRCTL_TAGGED, /* flags, a mode and a mask */
 	PRCTL_NAME,   /* what it points to: 16 bytes of text */
 	PRCTL_TEXT,   /* … up to 80 bytes */
+	PRCTL_FILTER, /* … a struct sock_fprog */
 	PRCTL_AT_INT, /* … a number that the call writes */
 	PRCTL_AT_ADDR,
 	PRCTL_AT_SIGNAL,
@@ -129,7 +130,7 @@ static const struct {
 	{"PR_SET_SECCOMP", "SECCOMP_MODE_STRICT",
 	 {NULL, {{PRCTL_ENUM, SET_seccomp_mode}}, {0}}},
 	{"PR_SET_SECCOMP", "SECCOMP_MODE_FILTER",
-	 {NULL, {{PRCTL_ENUM, SET_seccomp_mode}, {PRCTL_ADDR}}, {0}}},
+	 {NULL, {{PRCTL_ENUM, SET_seccomp_mode}, {PRCTL_FILTER}}, {0}}},
 	{"PR_SET_SECCOMP", NULL, {NULL, {{PRCTL_ENUM, SET_seccomp_mode}, HEX3}, {0}}},
 	{"PR_SET_SYSCALL_USER_DISPATCH", "PR_SYS_DISPATCH_ON",
 	 {NULL, {{PRCTL_ENUM, SET_prctl_dispatch}, {PRCTL_HEX}, {PRCTL_HEX}, {PRCTL_ADDR}}, {0}}},
@@ -288,6 +289,16 @@ static void show_text(struct call_decoder *d, const struct trace_piece *piece, s
 		sink_addr(&d->sink, addr);
 }
 
+static void show_filter(struct call_decoder *d, const struct trace_piece *piece, uint64_t addr)
+{
+	const struct call_struct *s = call_struct_named("sock_fprog");
+
+	if (addr && piece && piece->len >= s->size[d->layout])
+		show_call_struct(d, s, piece->data);
+	else
+		sink_addr(&d->sink, addr);
+}
+
 void show_prctl_arg(struct call_decoder *d, int arg)
 {
 	enum { NAME_SET = 15, NAME_GET = 16 };
@@ -305,6 +316,8 @@ void show_prctl_arg(struct call_decoder *d, int arg)
 		sink_hex(s, v);
 	} else if (is_name || value->as == PRCTL_TEXT) {
 		show_text(d, piece, !is_name ? SIZE_MAX : gets ? NAME_GET : NAME_SET, v);
+	} else if (value->as == PRCTL_FILTER) {
+		show_filter(d, piece, v);
 	} else if (value->as < PRCTL_AT_INT) {
 		show_value(d, value, v);
 	} else if (!v || !piece || piece->len < (value->as == PRCTL_AT_ADDR ? 8 : 4)) {

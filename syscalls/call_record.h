@@ -20,8 +20,11 @@ enum {
 	TRACE_NRS = 1024,
 	/* The index of all numbers beyond the table. */
 	TRACE_NR_OTHER = TRACE_NRS - 1,
-	/* Copies for one call: select(2) has three sets and a time, at the entry and the exit. */
-	TRACE_COPIES = 8,
+	/*
+	 * Copies for one call: pselect6(2) has three sets and a time, at the entry and the exit, a
+	 * struct, and the signals that this points to.
+	 */
+	TRACE_COPIES = 12,
 	/* Data of all pieces of a record; more is cut, and the piece says so. */
 	TRACE_DATA_MAX = 16384,
 };
@@ -45,6 +48,18 @@ enum trace_record_flags {
 	TRACE_STACK = 1 << 4,	  /* its call chain was put out as a perf event (trace/source.h) */
 	/* the kernel has no entry of it, since a seccomp filter decided; enter_ns is exit_ns */
 	TRACE_FILTERED = 1 << 5,
+	/*
+	 * Not a call: `nr` is an enum trace_event_kind, and exit_ns is enter_ns. There are no
+	 * pieces.
+	 */
+	TRACE_EVENT = 1 << 6,
+	TRACE_ENDED = 1 << 7, /* with TRACE_NO_EXIT: the thread ended in the call */
+};
+
+/* What happens to a thread between its calls. */
+enum trace_event_kind {
+	TRACE_EVENT_SIGNAL, /* `ret` is delivered; args: the first bytes of its siginfo_t */
+	TRACE_EVENT_END,    /* the thread ends; `ret`: its status, as wait(2) has it */
 };
 
 struct trace_record {
@@ -115,6 +130,8 @@ enum trace_part {
 	TRACE_PART_FD,
 	/* The strings of the new program, each with its NUL, from its own memory: execve(2). */
 	TRACE_PART_AREA,
+	/* Of POINTED; `index` is the number of the pointer. */
+	TRACE_PART_POINTED,
 };
 
 enum trace_fd_of {
@@ -153,6 +170,7 @@ enum trace_copy_kind {
 	TRACE_COPY_IOVEC,   /* count_arg iovecs: a piece for the array, then one for each buffer */
 	TRACE_COPY_MSGHDR,  /* a struct msghdr: itself, name, iovec array, buffers, control */
 	TRACE_COPY_MMSGHDR, /* count_arg struct mmsghdr, or at the exit as many as the result */
+	TRACE_COPY_POINTED, /* `size` bytes where pointer number count_arg of a struct points */
 };
 
 enum trace_copy_flags {
@@ -179,8 +197,8 @@ struct trace_call {
 	__u8 n_copies;
 	__u8 no_exit; /* it does not return: exit, exit_group; sent at the entry */
 	/* trace_source_new() sets these: */
-	__u8 at_entry, at_exit; /* bits: which copies */
-	__u16 row;		/* of the sums */
+	__u16 at_entry, at_exit; /* bits: which copies */
+	__u16 row;		 /* of the sums */
 	/* The condition that selects it, plus 1: an index of the map "wheres"; 0: none. */
 	__u16 where;
 	/*
@@ -195,6 +213,7 @@ struct trace_call {
 	 * struct pollfd, as many as argument 1 says, before it if fd_array_n is 0.
 	 */
 	__u8 fd_array, fd_array_n;
+	__u8 sigreturn; /* 1: argument 0 is where the stack has the signals to block */
 	__u64 commands;
 	struct trace_copy copies[TRACE_COPIES];
 };

@@ -314,63 +314,6 @@ static void show_sigaction(struct call_decoder *d, const uint8_t *p)
 	sink_end_struct(s);
 }
 
-static void show_siginfo(struct call_decoder *d, const uint8_t *p)
-{
-	enum { SIG_CHLD = 17, SIG_ILL = 4, SIG_FPE = 8, SIG_SEGV = 11, SIG_BUS = 7 };
-	struct value_sink *s = &d->sink;
-	const int signo = (int)value_int(p, 4), code = (int)value_int(p + 8, 4);
-	const int err = (int)value_int(p + 4, 4);
-	const uint8_t *u = p + (d->layout == LAYOUT_64 ? 16 : 12);
-
-	if (!signo) {
-		sink_struct(s);
-		sink_end_struct(s);
-		return;
-	}
-	sink_struct(s);
-	sink_member(s, "si_signo");
-	show_signal(d, signo);
-	sink_member(s, "si_code");
-	sink_enum(s, signo == SIG_CHLD && code > 0 ? SET_si_code_chld : SET_si_code_kill,
-		  (uint64_t)code);
-	if (err) {
-		sink_member(s, "si_errno");
-		if (flag_set_name(SET_error, (uint64_t)err))
-			sink_word(s, flag_set_name(SET_error, (uint64_t)err));
-		else
-			sink_u64(s, (uint32_t)err);
-	}
-	if (signo == SIG_ILL || signo == SIG_FPE || signo == SIG_SEGV || signo == SIG_BUS) {
-		sink_member(s, "si_addr");
-		sink_addr(s, value_uint(u, d->layout == LAYOUT_64 ? 8 : 4));
-		sink_end_struct(s);
-		return;
-	}
-	sink_member(s, "si_pid");
-	sink_i64(s, value_int(u, 4));
-	sink_member(s, "si_uid");
-	show_number_at(d, &(struct arg_kind){.value = SHOW_UID}, u + 4, 4, false);
-	if (signo == SIG_CHLD && code > 0) {
-		sink_member(s, "si_status");
-		if (code == 1) /* CLD_EXITED */
-			sink_i64(s, value_int(u + 8, 4));
-		else
-			show_signal(d, (int)value_int(u + 8, 4));
-		if (d->layout == LAYOUT_64) {
-			sink_member(s, "si_utime");
-			sink_i64(s, value_int(u + 16, 8));
-			sink_member(s, "si_stime");
-			sink_i64(s, value_int(u + 24, 8));
-		}
-	} else if (code == -1 && d->layout == LAYOUT_64) { /* SI_QUEUE */
-		sink_member(s, "si_int");
-		sink_i64(s, value_int(u + 8, 4));
-		sink_member(s, "si_ptr");
-		sink_addr(s, value_uint(u + 8, 8));
-	}
-	sink_end_struct(s);
-}
-
 static void show_sigevent(struct call_decoder *d, const uint8_t *p)
 {
 	struct value_sink *s = &d->sink;
@@ -439,6 +382,25 @@ static void show_epoll_data(struct call_decoder *d, const uint8_t *p)
 	sink_end_struct(&d->sink);
 }
 
+/* A pointer to signals, and their size: the last argument of pselect6(2). */
+static void show_sigmask_arg(struct call_decoder *d, const struct call_struct *s, const uint8_t *p)
+{
+	enum { ARG = 5, SIGSET = 8 };
+	const uint32_t word = s->size[d->layout] / 2;
+	const unsigned at = decode_part(d, 0, ARG, false, TRACE_PART_POINTED, 0);
+
+	if (at == d->n_pieces || d->pieces[at]->len < SIGSET ||
+	    value_uint(p + word, word) != SIGSET) {
+		show_call_struct(d, s, p);
+		return;
+	}
+	sink_struct(&d->sink);
+	sink_member(&d->sink, "sigmask");
+	show_sigset(d, d->pieces[at]->data, SIGSET);
+	member_u64(d, "sigsetsize", SIGSET);
+	sink_end_struct(&d->sink);
+}
+
 bool show_element(struct call_decoder *d, const struct arg_kind *kind, const uint8_t *p, size_t len)
 {
 	const uint32_t size = arg_kind_size(kind, d->layout);
@@ -460,6 +422,8 @@ bool show_element(struct call_decoder *d, const struct arg_kind *kind, const uin
 			show_utime(d, &call_structs[kind->type], p);
 		else if (!strcmp(call_structs[kind->type].name, "timeval_utime"))
 			show_timeval_date(d, &call_structs[kind->type], p);
+		else if (!strcmp(call_structs[kind->type].name, "sigmask_arg"))
+			show_sigmask_arg(d, &call_structs[kind->type], p);
 		else
 			show_call_struct(d, &call_structs[kind->type], p);
 		return true;
@@ -659,6 +623,10 @@ void show_pointer(struct call_decoder *d, int arg, const struct arg_kind *kind)
 	} else if (!piece || !size || piece->len < size || !is_left(d, kind) ||
 		   is_not_used(d, arg)) {
 		sink_addr(&d->sink, addr);
+	} else if (decode_strace(d) && decode_is(d, "rt_sigreturn")) {
+		strbuf_adds(d->sink.out, "{mask=");
+		show_sigset(d, piece->data, size);
+		strbuf_addch(d->sink.out, '}');
 	} else if (is_sigset) {
 		show_sigset(d, piece->data, size);
 	} else if (decode_strace(d) && decode_is(d, "sendfile")) {

@@ -314,10 +314,34 @@ static void add_message_copies(struct call *call)
 	call->copies.copies[call->copies.n_copies++] = copy;
 }
 
+/* What structs point to: ids that clone3(2) writes, and the signals of pselect6(2). */
+static void add_pointed_copies(struct call *call)
+{
+	enum { PIDFD = 1, PARENT_TID = 3, SIGMASK = 0 };
+	struct trace_call *copies = &call->copies;
+	struct trace_copy id = {.kind = TRACE_COPY_POINTED,
+				.flags = TRACE_COPY_AT_EXIT | TRACE_COPY_IF_OK,
+				.size = 4};
+
+	if (!strcmp(call->name, "clone3") && call->layout == LAYOUT_64) {
+		id.count_arg = PIDFD;
+		copies->copies[copies->n_copies++] = id;
+		id.count_arg = PARENT_TID;
+		copies->copies[copies->n_copies++] = id;
+	}
+	if (!strncmp(call->name, "pselect6", 8))
+		copies->copies[copies->n_copies++] = (struct trace_copy){
+			.kind = TRACE_COPY_POINTED, .arg = 5, .count_arg = SIGMASK, .size = 8};
+}
+
 static void fill_copies(struct call *call)
 {
 	struct trace_call *copies = &call->copies;
 
+	if (!strcmp(call->name, "rt_sigreturn")) {
+		copies->sigreturn = call->abi == TRACE_ABI_NATIVE;
+		copies->n_args = copies->sigreturn;
+	}
 	fill_fds(call);
 	copies->no_exit = !strcmp(call->name, "exit") || !strcmp(call->name, "exit_group");
 	for (int at_exit = 0; at_exit <= 1; at_exit++)
@@ -334,6 +358,7 @@ static void fill_copies(struct call *call)
 			}
 		}
 	add_message_copies(call);
+	add_pointed_copies(call);
 	for (unsigned i = 0; i < copies->n_copies; i++) {
 		struct trace_copy *copy = &copies->copies[i];
 

@@ -3,12 +3,14 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
 
 #include "lib/base/cursor.h"
 #include "lib/base/kernel_errno.h"
 #include "syscalls/call_decode.h"
 
-enum { MAX_ERRNO = 4095 };
+enum { MAX_ERRNO = 4095, SIGINFO_BYTES = 128 };
 
 /* Results of the kernel's own, which a program never sees. */
 static const struct {
@@ -554,6 +556,38 @@ struct error *call_text_add(struct strbuf *out, const struct call_table *table,
 	TRY(call_text_add_args(out, table, rec, opts));
 	strbuf_adds(out, ") ");
 	return call_text_add_result(out, table, rec, opts);
+}
+
+struct error *call_text_add_signal(struct strbuf *out, const struct call_table *table,
+				   const struct trace_record *rec,
+				   const struct call_text_opts *opts)
+{
+	struct call_decoder d;
+	uint8_t info[SIGINFO_BYTES] = {0};
+
+	TRY(decode_begin(&d, table, rec, opts, out, NULL));
+	d.call = NULL;
+	d.layout = sizeof(long) == 8 ? LAYOUT_64 : LAYOUT_32; /* the kernel's own */
+	memcpy(info, d.args, (size_t)d.n_args * sizeof(*d.args));
+	strbuf_adds(out, "--- ");
+	show_signal(&d, (int)rec->ret);
+	strbuf_addch(out, ' ');
+	show_element(&d, &(struct arg_kind){.value = SHOW_SIGINFO}, info, sizeof(info));
+	strbuf_adds(out, " ---");
+	return finish(out);
+}
+
+void call_text_add_end(struct strbuf *out, int status, const struct call_text_opts *opts)
+{
+	struct call_decoder d = {.opts = opts, .sink = {.out = out, .opts = opts}};
+
+	if (WTERMSIG(status)) {
+		strbuf_adds(out, "+++ killed by ");
+		show_signal(&d, WTERMSIG(status));
+	} else {
+		strbuf_addf(out, "+++ exited with %d", WEXITSTATUS(status));
+	}
+	strbuf_addf(out, "%s +++", WCOREDUMP(status) ? " (core dumped)" : "");
 }
 
 struct error *call_json_add(struct json_writer *w, const struct call_table *table,

@@ -20,6 +20,12 @@ struct error *call_text_add_args(struct strbuf *out, const struct call_table *ta
 struct error *call_text_add_result(struct strbuf *out, const struct call_table *table,
 				   const struct trace_record *rec,
 				   const struct call_text_opts *opts);
+/* "--- SIGCHLD {si_signo=SIGCHLD, …} ---": of a TRACE_EVENT_SIGNAL. */
+struct error *call_text_add_signal(struct strbuf *out, const struct call_table *table,
+				   const struct trace_record *rec,
+				   const struct call_text_opts *opts);
+/* "+++ exited with 0 +++": how a thread ends, as wait(2) has it. */
+void call_text_add_end(struct strbuf *out, int status, const struct call_text_opts *opts);
 /* Members of an object that is open: "syscall", "args": {…}, "ret", "error". */
 struct error *call_json_add(struct json_writer *w, const struct call_table *table,
 			    const struct trace_record *rec, const struct call_text_opts *opts);

@@ -181,6 +181,8 @@ bool is_unused(const struct call_decoder *d, int arg)
 
 	if (!kind)
 		return false;
+	if (decode_is(d, "rt_sigreturn")) /* it has none, but memory for strace and JSON */
+		return sink_is_perf(&d->sink) || !decode_piece(d, arg, false);
 	if (decode_is(d, "membarrier") && arg == 2)
 		return !d->args[1]; /* the CPU, with MEMBARRIER_CMD_FLAG_CPU */
 	switch ((enum show_as)kind->value) {
@@ -553,7 +555,7 @@ void show_number(struct call_decoder *d, const struct arg_kind *kind, uint64_t v
 		break;
 	case SHOW_TICKS:
 		sink_u64(s, v);
-		if (decode_strace(d) && d->opts->constants != CONSTANTS_RAW)
+		if (v && decode_strace(d) && d->opts->constants != CONSTANTS_RAW)
 			sink_comment(s, "%" PRIu64 ".%02" PRIu64 " s", v / 100, v % 100);
 		break;
 	case SHOW_DATE:

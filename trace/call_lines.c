@@ -10,7 +10,6 @@
  */
 #include "trace/call_lines.h"
 
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -219,14 +218,14 @@ static struct error *add_strace(struct call_lines *lines, const struct trace_rec
 		TRY(call_text_add_args(out, lines->opts.table, rec, &lines->opts.text));
 	}
 	TRY(note_interrupted(lines, rec));
-	if ((rec->flags & TRACE_NO_EXIT) && !ends) {
+	if ((rec->flags & TRACE_NO_EXIT) && !(rec->flags & TRACE_ENDED) && !ends) {
 		strbuf_adds(out, " <unfinished ...>");
 		return NULL;
 	}
 	strbuf_adds(out, ") ");
 	fill_to(out, start, STRACE_RESULT);
 	TRY(call_text_add_result(out, lines->opts.table, rec, &lines->opts.text));
-	if (!ends)
+	if (!ends || lines->opts.ends)
 		return NULL;
 	strbuf_addch(out, '\n');
 	add_strace_head(lines, rec->tid, rec->enter_ns, out);
@@ -236,20 +235,23 @@ static struct error *add_strace(struct call_lines *lines, const struct trace_rec
 	return NULL;
 }
 
-void call_lines_add_killed(struct call_lines *lines, uint32_t pid, int sig, bool dumped,
-			   struct strbuf *out)
+/* A signal, or the end of a thread by one or by exit(2). */
+static struct error *add_event(struct call_lines *lines, const struct trace_record *rec,
+			       struct strbuf *out)
 {
-	const char *name = sigabbrev_np(sig);
-
 	if (lines->opts.style != CALL_LINES_STRACE)
-		return;
-	add_strace_head(lines, pid, 0, out);
-	if (name)
-		strbuf_addf(out, "+++ killed by SIG%s", name);
-	else
-		strbuf_addf(out, "+++ killed by SIG_%d", sig);
-	strbuf_addf(out, "%s +++\n", dumped ? " (core dumped)" : "");
-	u64map_remove(&lines->live, pid);
+		return NULL;
+	if (rec->nr == TRACE_EVENT_SIGNAL)
+		TRY(live_add(lines, rec->tid));
+	add_strace_head(lines, rec->tid, rec->enter_ns, out);
+	if (rec->nr == TRACE_EVENT_SIGNAL) {
+		TRY(call_text_add_signal(out, lines->opts.table, rec, &lines->opts.text));
+	} else {
+		call_text_add_end(out, (int)rec->ret, &lines->opts.text);
+		u64map_remove(&lines->live, rec->tid);
+	}
+	strbuf_addch(out, '\n');
+	return strbuf_failed(out) ? error_nomem() : NULL;
 }
 
 /* ---- JSON ---- */
@@ -306,6 +308,8 @@ struct error *call_lines_add(struct call_lines *lines, const struct trace_record
 	const size_t start = out->len;
 	struct error *err = NULL;
 
+	if (rec->flags & TRACE_EVENT)
+		return add_event(lines, rec, out);
 	if (!lines->base)
 		lines->base = rec->enter_ns ? rec->enter_ns : rec->exit_ns;
 	switch (lines->opts.style) {

@@ -38,6 +38,7 @@ struct call_lines_opts {
 	const char *(*comm)(void *ctx, uint32_t tid);
 	void *comm_ctx;
 	const struct btf *btf; /* of events' enumerators; NULL: none */
+	bool ends;	       /* strace's layout: the ends of threads come as TRACE_EVENT */
 	int64_t clock_diff;    /* JSON: what makes ns since 1970 of the records' times */
 };
 
@@ -59,9 +60,5 @@ struct error *call_lines_add(struct call_lines *lines, const struct trace_record
 /* Adds the line of an event that is not a system call. */
 struct error *call_lines_add_event(struct call_lines *lines, const struct other_event *event,
 				   struct strbuf *out);
-
-/* The end of a process by a signal, in strace's layout; others add nothing. */
-void call_lines_add_killed(struct call_lines *lines, uint32_t pid, int sig, bool dumped,
-			   struct strbuf *out);
 
 #endif

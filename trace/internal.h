@@ -18,6 +18,7 @@ extern const size_t trace_object_size;
 enum trace_role {
 	TRACE_ROLE_THREAD_EXIT,
 	TRACE_ROLE_FORK,
+	TRACE_ROLE_SIGNAL,
 	TRACE_ROLE_EXIT,
 	TRACE_ROLE_ENTER,
 	TRACE_ROLES,

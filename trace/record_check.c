@@ -26,7 +26,7 @@ struct error *trace_record_check(const void *data, size_t size)
 			return error_new(EBADMSG, "a system call record ends within piece %u of %u",
 					 i, rec->n_pieces);
 		if (piece->arg >= TRACE_ARGS || piece->copy >= TRACE_COPIES ||
-		    piece->part > TRACE_PART_AREA)
+		    piece->part > TRACE_PART_POINTED)
 			return error_new(EBADMSG,
 					 "piece %u of a system call record belongs to nothing: "
 					 "argument %u, copy %u, part %u",

@@ -172,6 +172,8 @@ static struct error *set_config(struct trace_source *source, const struct trace_
 	c->summary = opts->summary;
 	c->sums_by = (uint8_t)opts->sums_by;
 	c->failed_only = opts->failed_only;
+	c->signals = opts->events ? opts->signals : 0;
+	c->ends = opts->events && opts->ends;
 	c->stacks = opts->events && opts->stacks;
 	c->fds = opts->events && opts->fds;
 	c->copies = c->fds;
@@ -227,7 +229,7 @@ static struct error *make_calls(struct trace_source *source, const struct trace_
 		*row = i;
 		call->row = (uint16_t)(source->rows.n - 1);
 	}
-	if (!source->rows.n)
+	if (!source->rows.n && !source->config.signals && !source->config.ends)
 		return error_new(EINVAL, "no system call is to be traced");
 	*out = steal_ptr(calls);
 	return NULL;
@@ -251,6 +253,7 @@ static const char *program_of(const struct trace_source *source, enum trace_role
 		[TRACE_ROLE_THREAD_EXIT] = {"trace_thread_exit", "trace_thread_exit",
 					    "trace_thread_exit_event"},
 		[TRACE_ROLE_FORK] = {"trace_fork", "trace_fork_hash", "trace_fork_event"},
+		[TRACE_ROLE_SIGNAL] = {"trace_signal", "trace_signal", "trace_signal"},
 		[TRACE_ROLE_EXIT] = {"trace_exit", "trace_exit", "trace_exit_event"},
 		[TRACE_ROLE_ENTER] = {"trace_enter", "trace_enter", "trace_enter_event"},
 	};
@@ -263,7 +266,8 @@ static bool is_needed(const struct trace_source *source, const char *program)
 	bool needed = source->config.task_storage && !strcmp(program, "trace_running");
 
 	for (int role = 0; role < TRACE_ROLES; role++)
-		needed |= !strcmp(program, program_of(source, role));
+		needed |= (role != TRACE_ROLE_SIGNAL || source->config.signals) &&
+			  !strcmp(program, program_of(source, role));
 	return needed;
 }
 
@@ -302,7 +306,8 @@ static struct error *configure(struct trace_source *source, const struct trace_s
 		{"stores", copies ? TRACE_STORES : 1},
 		{"free_stores", copies ? TRACE_STORES : 1},
 		{"stateless", source->no_inherit ? 1 : STATELESS},
-		{"rows", sums_by(c, TRACE_SUMS_TOTAL) ? (uint32_t)source->rows.n : 1},
+		{"rows",
+		 sums_by(c, TRACE_SUMS_TOTAL) && source->rows.n ? (uint32_t)source->rows.n : 1},
 		{"thread_rows", sums_by(c, TRACE_SUMS_BY_THREAD) ? max_rows : 1},
 		{"cgroup_rows", sums_by(c, TRACE_SUMS_BY_CGROUP) ? max_rows : 1},
 		{"errnos", c->summary ? max_errnos : 1},
@@ -503,6 +508,8 @@ struct error *trace_source_start(struct trace_source *source)
 		const char *name = program_of(source, role);
 
 		if (role == TRACE_ROLE_FORK && (!source->live->targeted || source->no_inherit))
+			continue;
+		if (role == TRACE_ROLE_SIGNAL && !source->config.signals)
 			continue;
 		source->links[role] =
 			bpf_program__attach(bpf_object__find_program_by_name(source->obj, name));

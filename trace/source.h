@@ -75,6 +75,8 @@ struct trace_source_opts {
 	uint32_t ring_bytes;  /* 0: a default */
 	bool events;	      /* records to the ring */
 	bool fds;	      /* with the files of descriptors */
+	uint64_t signals;     /* bit N - 1: with signal N */
+	bool ends;	      /* with the ends of threads */
 	bool stacks;	      /* with the call chains of calls: see trace_source_stacks() */
 	bool summary;	      /* sums, kept in the kernel */
 	enum trace_sums_by sums_by;

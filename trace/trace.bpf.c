@@ -462,6 +462,8 @@ static __always_inline void begin(struct trace_state *state, const struct trace_
 		state->rejected = state->where_open = state->where_sure = 0;
 	}
 	read_args(regs, abi, state->args);
+	if (call->sigreturn)
+		state->args[0] = sigreturn_mask(regs);
 }
 
 static __always_inline int enter(const struct pt_regs *regs, long id)
@@ -685,6 +687,7 @@ static __always_inline int leave(void *ctx, const struct pt_regs *regs, long ret
 	 * restart_syscall */
 	if (ret <= -512 && ret >= -516) {
 		if (is_killed()) {
+			state->rec.flags |= TRACE_ENDED;
 			send_unfinished(state, call);
 			return 0;
 		}
@@ -749,6 +752,50 @@ int trace_exit_event(struct trace_event_raw_sys_exit *ctx)
 {
 	leave(ctx, current_regs(), ctx->ret);
 	return KEEP_EVENT;
+}
+
+/* ---- between calls ---- */
+
+/* A record without pieces. `info` is the first bytes of a siginfo_t; NULL: none. */
+static __always_inline void send_event(enum trace_event_kind event, int value, const void *info)
+{
+	const __u64 ids = current_ids();
+	__u64 words[TRACE_HEAD / 8] = {}, size = sizeof(struct trace_record);
+	struct trace_record *rec = (void *)words;
+
+	rec->nr = event;
+	rec->flags = TRACE_EVENT;
+	rec->enter_ns = rec->exit_ns = bpf_ktime_get_ns();
+	rec->ret = value;
+	rec->pid = ids >> 32;
+	rec->tid = ids;
+	rec->cpu = bpf_get_smp_processor_id();
+	bpf_get_current_comm(rec->comm, sizeof(rec->comm));
+	if (info) {
+		rec->n_args = TRACE_ARGS;
+		size = TRACE_HEAD;
+		bpf_probe_read_kernel(words + sizeof(*rec) / 8, TRACE_ARGS * 8, info);
+	}
+	rec->size = size;
+	send(rec, size, 0);
+}
+
+/*
+ * What strace sees of a signal: not SIGKILL, which is not delivered, and what is sent without a
+ * siginfo_t is by the kernel.
+ */
+SEC("tp_btf/signal_deliver")
+int trace_signal(__u64 *ctx)
+{
+	enum { SIG_KILL = 9, WITHOUT_INFO = 1 };
+	const __u32 sig = ctx[0];
+
+	if (sig == SIG_KILL || sig - 1 >= 64 || !(config.signals >> (sig - 1) & 1) ||
+	    ctx[1] <= WITHOUT_INFO)
+		return 0;
+	if ((state_find() || wanted()) && wanted_now())
+		send_event(TRACE_EVENT_SIGNAL, sig, (void *)ctx[1]);
+	return 0;
 }
 
 /* ---- threads begin and end ---- */
@@ -848,6 +895,7 @@ static __always_inline void forget_ids(void)
 static __always_inline int thread_exit(void)
 {
 	struct trace_state *state = state_find();
+	const int shown = config.ends && (state || wanted()) && wanted_now();
 
 	if (live.targeted || config.exclude)
 		forget_ids();
@@ -856,15 +904,21 @@ static __always_inline int thread_exit(void)
 
 		bpf_map_delete_elem(&stateless, &task);
 	}
-	if (!state)
-		return 0;
-	if (state->in_call) {
+	if (state && state->in_call) {
 		__u32 index = state->index;
 		const struct trace_call *call = bpf_map_lookup_elem(&calls, &index);
 
+		state->rec.flags |= TRACE_ENDED;
 		if (call)
 			send_unfinished(state, call);
 	}
+	if (shown) {
+		struct task_struct *task = (void *)bpf_get_current_task();
+
+		send_event(TRACE_EVENT_END, BPF_CORE_READ(task, exit_code), 0);
+	}
+	if (!state)
+		return 0;
 	store_put(state);
 	if (!config.task_storage) {
 		__u64 task = bpf_get_current_task();

@@ -397,6 +397,20 @@ __attribute__((noinline)) int trace_copy_messages(__u32 where, __u64 tag, __u64 
 	return 0;
 }
 
+/* Bytes that pointer number `index` of a struct of the process points to. */
+__attribute__((noinline)) int trace_copy_pointed(__u32 where, __u64 tag, __u64 addr, __u32 index,
+						 __u32 size)
+{
+	struct trace_scratch *s = bpf_map_lookup_elem(&scratches, &where);
+	__u64 pointer;
+
+	if (!s || !addr || read_word(s, addr + index * word_size(s), &pointer))
+		return 0;
+	trace_copy_bytes(where, TAG_INDEX(TAG_PART(tag, TRACE_PART_POINTED), (__u64)index), pointer,
+			 size, size);
+	return 0;
+}
+
 /* The copy number `which` of the scratch's call. Returns 1 if it is to be tried again. */
 __attribute__((noinline)) int trace_copy_one(__u32 where, __u32 which, __u32 exit)
 {
@@ -464,6 +478,8 @@ __attribute__((noinline)) int trace_copy_one(__u32 where, __u32 which, __u32 exi
 			return 0;
 		return trace_copy_bytes(where, tag, addr, s->ret * size, limit);
 	}
+	if (kind == TRACE_COPY_POINTED)
+		return trace_copy_pointed(where, tag, addr, copy->count_arg, size);
 	if (kind == TRACE_COPY_STRINGS) {
 		if (trace_copy_strings(where, tag, addr, size, limit))
 			return 1;

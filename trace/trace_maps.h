@@ -34,6 +34,7 @@ enum trace_sums_by {
 /* Constant once the program is loaded; the verifier removes what is not needed. */
 struct trace_config {
 	__u64 min_ns;
+	__u64 signals; /* bit N - 1: records of signal N */
 	__u32 string_size;
 	__u32 wake_bytes; /* in the ring: half of it */
 	__u32 wake_step;  /* bytes from one wake-up to the next */
@@ -53,6 +54,7 @@ struct trace_config {
 	__u8 own;     /* only processes that the user own_uid may trace: <bpf/perf_bpf_own.h> */
 	__u8 fds;     /* the files of descriptors */
 	__u8 stacks;  /* call chains of the calls that are sent, at their exit */
+	__u8 ends;    /* records of threads that end */
 };
 
 /* Changes while the program runs. */
@@ -76,13 +78,12 @@ struct trace_live {
  * in a store.
  */
 struct trace_state {
-	__u32 index; /* of the call, in the map "calls" */
-	__u32 len;   /* of the record so far */
-	__u8 in_call;
-	__u8 faulted; /* bits: copies that are read again at the exit */
-	__u16 again;  /* the call that was interrupted, plus 1; 0: none was */
-	__u32 store;  /* the store that has the record's bytes, plus 1; 0: none */
-	__u64 mm;     /* of the entry, if something faulted: execve replaces the memory */
+	__u32 index;   /* of the call, in the map "calls" */
+	__u32 len;     /* of the record so far */
+	__u16 faulted; /* bits: copies that are read again at the exit */
+	__u16 again;   /* the call that was interrupted, plus 1; 0: none was */
+	__u32 store;   /* the store that has the record's bytes, plus 1; 0: none */
+	__u64 mm;      /* of the entry, if something faulted: execve replaces the memory */
 	/* The condition's texts at the entry (call_where.h): bits of what is known and true. */
 	__u32 where_known, where_matched;
 	__u8 rejected;	      /* by the condition, at the entry: its exit is nobody's */
@@ -92,7 +93,7 @@ struct trace_state {
 	__u8 settled;	      /* an entry or exit was seen since all programs are attached */
 	__u8 skipped;	      /* the entry was not selected, which may differ at the exit */
 	__u8 strings_faulted; /* of execve's arrays */
-	__u8 reserved;
+	__u8 in_call;
 	struct trace_record rec;
 	__u64 args[TRACE_ARGS];
 	__u8 data[TRACE_INLINE];
@@ -100,15 +101,15 @@ struct trace_state {
 
 /* A CPU's place to put a record together: one for entries, one for exits. */
 struct trace_scratch {
-	__u32 index; /* of the call */
-	__u32 len;   /* of the record so far */
-	__u32 data;  /* bytes of data in it */
-	__u8 compat; /* pointers have 4 bytes */
-	__u8 faulted;
+	__u32 index;	      /* of the call */
+	__u32 len;	      /* of the record so far */
+	__u32 data;	      /* bytes of data in it */
+	__u8 compat;	      /* pointers have 4 bytes */
 	__u8 strings_faulted; /* some string of an array could not be read */
 	__u8 buffer_faulted;  /* some buffer of the copy at hand could not be read */
-	__u32 limit;	      /* of the contents of the copy at hand */
-	__u32 reserved2;
+	__u8 reserved;
+	__u32 limit;   /* of the contents of the copy at hand */
+	__u32 faulted; /* bits: copies that are read again at the exit */
 	/* The file of a descriptor: where its path is followed, and the bytes of names so far. */
 	__u64 walk_dentry, walk_mount;
 	__u32 walk_len, walk_kind; /* enum trace_fd_kind */

@@ -311,6 +311,12 @@ static struct error *load_augmenter(struct trace_run *run)
 	return other_events_fill_map(run->others, AUGMENTED_EVENT, map_fd, entries);
 }
 
+/* Lines between calls: signals, and the ends of threads. */
+static bool has_lines_between(const struct trace_run_opts *o)
+{
+	return o->lines && o->style == CALL_LINES_STRACE && !o->input;
+}
+
 static struct error *open_source(struct trace_run *run)
 {
 	const struct trace_run_opts *o = &run->opts;
@@ -347,6 +353,8 @@ static struct error *open_source(struct trace_run *run)
 		.ring_bytes = o->ring_bytes,
 		.events = o->lines || o->output,
 		.fds = o->fd_paths,
+		.signals = has_lines_between(o) ? o->signals : 0,
+		.ends = has_lines_between(o),
 		.stacks = has_stacks(run),
 		.summary = o->summary,
 		.sums_by = o->sums_by,
@@ -423,6 +431,7 @@ static struct error *open_lines(struct trace_run *run)
 		.no_duration = o->no_duration || (is_of_events_only(run) && !has_faults(run)),
 		.alignment = o->alignment,
 		.full_time = o->full_time,
+		.ends = has_lines_between(o),
 		.no_comm = o->no_comm,
 		/* as perf: one thread whose children are not traced needs no name */
 		.threads = !(o->no_inherit && o->tids && run->tasks.list.n == 1),

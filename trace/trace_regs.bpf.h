@@ -10,11 +10,12 @@
 
 #if defined(__TARGET_ARCH_x86)
 struct pt_regs {
-	unsigned long r10, r9, r8, ax, bx, cx, dx, si, di, bp, orig_ax;
+	unsigned long r10, r9, r8, ax, bx, cx, dx, si, di, bp, orig_ax, sp;
 };
 #elif defined(__TARGET_ARCH_arm64)
 struct user_pt_regs {
 	__u64 regs[31];
+	__u64 sp;
 };
 struct pt_regs {
 	struct user_pt_regs user_regs;
@@ -89,6 +90,23 @@ static __always_inline void read_args(const struct pt_regs *regs, __u32 abi, __u
 	if (abi == TRACE_ABI_32)
 		for (int i = 0; i < 6; i++)
 			args[i] = (__u32)args[i];
+#endif
+}
+
+/*
+ * Where rt_sigreturn(2) finds the signals to block: in the frame that the kernel has put on the
+ * stack for the handler (struct rt_sigframe, struct ucontext).
+ */
+static __always_inline __u64 sigreturn_mask(const struct pt_regs *regs)
+{
+#if defined(__TARGET_ARCH_x86)
+	enum { UC_SIGMASK = 296 };
+
+	return regs->sp + UC_SIGMASK;
+#elif defined(__TARGET_ARCH_arm64)
+	enum { SIGINFO = 128, UC_SIGMASK = 40 };
+
+	return regs->user_regs.sp + SIGINFO + UC_SIGMASK;
 #endif
 }
 

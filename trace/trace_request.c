@@ -38,7 +38,7 @@ bool trace_request_parse(const void *data, size_t size, struct trace_request *ou
 		return false;
 	if (got.events > 1 || got.summary > 1 || got.failed_only > 1 || got.no_inherit > 1 ||
 	    !(got.events || got.summary) || got.sums_by > TRACE_SUMS_BY_CGROUP ||
-	    got.string_size > TRACE_DATA_MAX || got.fds > 1 || got.unused[0] || got.unused[1])
+	    got.string_size > TRACE_DATA_MAX || got.fds > 1 || got.ends > 1 || got.unused)
 		return false;
 	for (size_t i = 0; i < sizeof(got.calls); i++)
 		any |= got.calls[i];

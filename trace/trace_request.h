@@ -23,6 +23,7 @@ enum {
 
 struct trace_request {
 	uint64_t min_ns;
+	uint64_t signals;
 	uint32_t string_size;
 	uint32_t self; /* the process that asks, as it knows itself; it is not traced */
 	uint32_t n_pids, n_tids, n_excluded, n_uids;
@@ -31,7 +32,8 @@ struct trace_request {
 	uint8_t events, summary, failed_only, no_inherit; /* 0 or 1 */
 	uint8_t sums_by;				  /* enum trace_sums_by */
 	uint8_t fds;					  /* 0 or 1 */
-	uint8_t unused[2];				  /* 0 */
+	uint8_t ends;					  /* 0 or 1 */
+	uint8_t unused;					  /* 0 */
 	uint8_t calls[TRACE_ABIS * TRACE_NRS / 8];	  /* bits: those that are traced */
 	uint8_t table[SHA256_BYTES];			  /* trace_request_set_calls() */
 };

@@ -9,7 +9,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -90,6 +89,12 @@ static struct error *put_call(struct trace_run *run, const struct trace_record *
 	_cleanup_free_ struct trace_record *augmented = NULL;
 	bool filtered = false;
 
+	if (rec->flags & TRACE_EVENT) {
+		if (!run->lines || is_enough(run) || is_before_exec(run, rec) ||
+		    (run->opts.cpus && !sys_cpus_has(&run->cpus, rec->cpu)))
+			return NULL;
+		return call_lines_add(run->lines, rec, NULL, &run->out);
+	}
 	if (run->augmenter)
 		TRY(augmenter_apply(run->augmenter, rec, &augmented, &filtered));
 	if (augmented)
@@ -305,8 +310,6 @@ static struct error *put_waiting(struct trace_run *run)
 
 static struct error *finish(struct trace_run *run)
 {
-	int status;
-
 	if (run->source)
 		TRY(trace_source_stop(run->source));
 	if (run->augmenter)
@@ -321,12 +324,6 @@ static struct error *finish(struct trace_run *run)
 		cpu_watch_warn(other_events_cpus(run->others), run->opts.log);
 	}
 	TRY(put_waiting(run));
-	if (run->lines && !is_enough(run) && loop_workload_status(run->loop, &status) &&
-	    WIFSIGNALED(status)) {
-		call_lines_add_killed(run->lines, (uint32_t)loop_workload(run->loop),
-				      WTERMSIG(status), WCOREDUMP(status), &run->out);
-		TRY(flush(run));
-	}
 	if (run->source)
 		TRY(trace_source_losses(run->source, on_loss, run));
 	if (run->recording)

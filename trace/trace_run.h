@@ -60,6 +60,7 @@ struct trace_run_opts {
 	bool no_inherit;
 	bool failed_only;
 	uint64_t min_ns;      /* shorter calls are left out */
+	uint64_t signals;     /* bit N - 1: lines of signal N, in strace's layout */
 	uint32_t string_size; /* bytes of strings and buffers */
 	uint32_t ring_bytes;  /* 0: the source's default */
 	uint64_t delay_ms;    /* tracing starts so long after the workload */

@@ -344,4 +344,228 @@ test_messages_before_and_after() {
 	is 1 '^membarrier\(MEMBARRIER_CMD_QUERY, [^,]*0x4, 0\) += -1 EINVAL '
 }
 
+# Each kind of siginfo_t, and how processes end. One signal at a time: the order is certain.
+make_signals() {
+	build signals <<-'END'
+		#define _GNU_SOURCE
+		#include <fcntl.h>
+		#include <linux/filter.h>
+		#include <linux/seccomp.h>
+		#include <pthread.h>
+		#include <setjmp.h>
+		#include <signal.h>
+		#include <stddef.h>
+		#include <sys/mman.h>
+		#include <sys/prctl.h>
+		#include <sys/socket.h>
+		#include <sys/syscall.h>
+		#include <sys/wait.h>
+		#include <time.h>
+		#include <unistd.h>
+
+		static sigjmp_buf env;
+		static void handle(int sig, siginfo_t *info, void *context) { }
+		static void jump(int sig, siginfo_t *info, void *context) { siglongjmp(env, 1); }
+		static void on(int sig, void *handler)
+		{
+			struct sigaction action = {.sa_sigaction = handler, .sa_flags = SA_SIGINFO};
+
+			sigaction(sig, &action, NULL);
+		}
+
+		static void by_processes(void)
+		{
+			union sigval value = {.sival_int = 77};
+			struct sigevent event = {.sigev_signo = SIGALRM, .sigev_value = {5}};
+			struct itimerspec soon = {.it_value.tv_nsec = 1000000};
+			sigset_t alarm;
+			timer_t timer;
+
+			on(SIGUSR1, handle);
+			on(SIGUSR2, handle);
+			on(SIGALRM, handle);
+			on(SIGRTMIN + 3, handle);
+			kill(getpid(), SIGUSR1);
+			raise(SIGUSR2);
+			sigqueue(getpid(), SIGRTMIN + 3, value);
+			sigemptyset(&alarm);
+			sigaddset(&alarm, SIGALRM);
+			sigprocmask(SIG_BLOCK, &alarm, NULL);
+			timer_create(CLOCK_MONOTONIC, &event, &timer);
+			timer_settime(timer, 0, &soon, NULL);
+			sigemptyset(&alarm);
+			sigsuspend(&alarm);
+		}
+
+		static void by_faults(void)
+		{
+			int fd = open("file", O_RDWR | O_CREAT, 0600);
+			volatile char *p, *null = (char *)8;
+
+			on(SIGSEGV, jump);
+			on(SIGBUS, jump);
+			if (!sigsetjmp(env, 1))
+				*null = 1;
+			p = mmap(NULL, 1, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+			if (!sigsetjmp(env, 1))
+				*p = 1;
+			p = mmap(NULL, 1, PROT_READ, MAP_SHARED, fd, 0);
+			if (!sigsetjmp(env, 1))
+				fd = *p;
+		}
+
+		static void by_files(void)
+		{
+			int pair[2];
+
+			on(SIGIO, handle);
+			on(SIGPIPE, handle);
+			socketpair(AF_UNIX, SOCK_STREAM, 0, pair);
+			fcntl(pair[0], F_SETOWN, getpid());
+			fcntl(pair[0], F_SETSIG, SIGIO);
+			fcntl(pair[0], F_SETFL, O_ASYNC);
+			write(pair[1], "x", 1);
+			close(pair[0]);
+			write(pair[1], "x", 1);
+		}
+
+		static void by_filter(void)
+		{
+			struct sock_filter filter[] = {
+				BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+				BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_rmdir, 0, 1),
+				BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRAP | 2),
+				BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+			};
+			struct sock_fprog prog = {4, filter};
+
+			on(SIGSYS, handle);
+			prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+			prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog);
+			syscall(SYS_rmdir, "/tmp/pbt_denied");
+		}
+
+		static void *wait_for_end(void *arg)
+		{
+			pause();
+			return NULL;
+		}
+
+		int main(void)
+		{
+			pthread_t thread;
+
+			by_processes();
+			by_faults();
+			by_files();
+			by_filter();
+			on(SIGCHLD, handle);
+			if (!fork())
+				_exit(3);
+			wait(NULL);
+			if (!fork()) {
+				signal(SIGRTMIN + 5, SIG_DFL);
+				raise(SIGRTMIN + 5);
+			}
+			wait(NULL);
+			if (!fork())
+				kill(getpid(), SIGKILL);
+			wait(NULL);
+			pthread_create(&thread, NULL, wait_for_end, NULL);
+			_exit(5);
+		}
+	END
+}
+
+# The program ends with status 5.
+trace_to_end() {
+	expect_status 5 "$PERF_BPF" trace --log lines "$@"
+}
+
+test_signals() {
+	make_signals
+	trace_to_end --strace ./signals
+	local id='si_pid=[0-9]+, si_uid=0'
+	is 1 "--- SIGUSR1 \\{si_signo=SIGUSR1, si_code=SI_USER, $id\\} ---\$"
+	is 1 "--- SIGUSR2 \\{si_signo=SIGUSR2, si_code=SI_TKILL, $id\\} ---\$"
+	is 1 "--- SIGRT_5 \\{si_signo=SIGRT_5, si_code=SI_QUEUE, $id, si_int=77, si_ptr=0x4d\\} ---\$"
+	is 1 '--- SIGALRM \{si_signo=SIGALRM, si_code=SI_TIMER, si_timerid=(0|0x[0-9a-f]+), si_overrun=0, si_int=5, si_ptr=0x5\} ---$'
+	is 1 '--- SIGSEGV \{si_signo=SIGSEGV, si_code=SEGV_MAPERR, si_addr=0x8\} ---$'
+	is 1 '--- SIGSEGV \{si_signo=SIGSEGV, si_code=SEGV_ACCERR, si_addr=0x[0-9a-f]+\} ---$'
+	is 1 '--- SIGBUS \{si_signo=SIGBUS, si_code=BUS_ADRERR, si_addr=0x[0-9a-f]+\} ---$'
+	is 1 '--- SIGIO \{si_signo=SIGIO, si_code=POLL_IN, si_band=[0-9]+, si_fd=[0-9]+\} ---$'
+	is 1 "--- SIGPIPE \\{si_signo=SIGPIPE, si_code=SI_USER, $id\\} ---\$"
+	is 1 '^prctl\(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, \{len=4, filter=0x[0-9a-f]+\}\) '
+	is 1 '--- SIGSYS \{si_signo=SIGSYS, si_code=SYS_SECCOMP, si_errno=ENOENT, si_call_addr=0x[0-9a-f]+, si_syscall=__NR_rmdir, si_arch=AUDIT_ARCH_'
+	is 1 "--- SIGCHLD \\{si_signo=SIGCHLD, si_code=CLD_EXITED, $id, si_status=3, si_utime=.*, si_stime=.*\\} ---\$"
+	is 1 "--- SIGCHLD \\{si_signo=SIGCHLD, si_code=CLD_KILLED, $id, si_status=SIGRT_7, "
+	is 1 "--- SIGCHLD \\{si_signo=SIGCHLD, si_code=CLD_KILLED, $id, si_status=SIGKILL, "
+	is 1 '\+\+\+ exited with 3 \+\+\+$'
+	is 1 '\+\+\+ killed by SIGRT_7 \+\+\+$'
+	is 1 '\+\+\+ killed by SIGKILL \+\+\+$'
+	is 2 '\+\+\+ exited with 5 \+\+\+$'
+	# the thread may have ended before it called anything
+	! grep -E 'pause\(\)' lines | grep -v '= ?$' || fail "a thread that ended has no call that goes on"
+	is 1 '^rt_sigreturn\(\{mask=\[ALRM\]\}\) += -1 EINTR '
+}
+
+test_signals_that_are_chosen() {
+	make_signals
+	trace_to_end --strace -e trace=none -e signal=USR1,SIGUSR2 ./signals
+	is 2 '^(\[pid +[0-9]+\] )?--- '
+	is 2 '--- SIGUSR[12] '
+	is 5 '\+\+\+ '
+	trace_to_end --strace -e trace=none -e 'signal=!SIGUSR1' ./signals
+	is 0 '--- SIGUSR1'
+	is 1 '--- SIGUSR2'
+	trace_to_end --strace -e trace=none -e signal=none ./signals
+	is 0 '--- '
+	expect_status 2 "$PERF_BPF" trace --strace -e signal=NOPE true
+	assert_contains err "'NOPE' is not a signal"
+	# neither in perf's columns nor in JSON
+	trace_to_end -e kill ./signals
+	is 0 '--- |\+\+\+ '
+	trace_to_end --json -e kill ./signals
+	is 0 'SIGUSR2'
+}
+
+# What the kernel wrote where a struct points to, and what a call reads there.
+test_memory_that_structs_point_to() {
+	build pointed <<-'END'
+		#define _GNU_SOURCE
+		#include <linux/sched.h>
+		#include <signal.h>
+		#include <sys/select.h>
+		#include <sys/syscall.h>
+		#include <sys/wait.h>
+		#include <unistd.h>
+		int main(void)
+		{
+			int pidfd = 0, tid = 0, pair[2];
+			struct clone_args args = {.flags = CLONE_PIDFD | CLONE_PARENT_SETTID,
+						  .pidfd = (long)&pidfd, .parent_tid = (long)&tid,
+						  .exit_signal = SIGCHLD};
+			struct timespec long_time = {.tv_sec = 100};
+			fd_set set;
+			sigset_t mask;
+
+			if (!syscall(SYS_clone3, &args, sizeof(args)))
+				_exit(0);
+			wait(NULL);
+			pipe(pair);
+			write(pair[1], "x", 1);
+			FD_ZERO(&set);
+			FD_SET(pair[0], &set);
+			sigemptyset(&mask);
+			sigaddset(&mask, SIGUSR1);
+			pselect(pair[0] + 1, &set, NULL, NULL, &long_time, &mask);
+			return 0;
+		}
+	END
+	trace --strace ./pointed
+	is 1 'clone3\(\{flags=CLONE_PIDFD\|CLONE_PARENT_SETTID, .*\} => \{pidfd=\[[0-9]+\], parent_tid=\[([0-9]+)\]\}, [0-9]+\) += [0-9]+$'
+	is 1 'clone3\(.*parent_tid=\[([0-9]+)\].* = \1$'
+	is 1 '^pselect6\(.*, \{sigmask=\[USR1\], sigsetsize=8\}\) += 1 \(in \[[0-9]+\], left \{tv_sec=99, tv_nsec=[0-9]+\}\)$'
+}
+
 run_tests

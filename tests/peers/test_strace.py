@@ -38,9 +38,8 @@ SAME = {
     "-Xabbrev": "--const-print-style=abbrev",
     "-y": "-y", "-z": "--where=ret >= 0", "-Z": "--failure", "--failed-only": "--failure",
 }
-# Options that change nothing that is compared: children are always followed, and lines about
-# signals are not printed.
-IGNORED = r"-a\d+|--columns=\d+|-e(signal|verbose)=.*|--signal=.*|-q+|--quiet=.*|-f"
+# Options that change nothing that is compared: children are always followed.
+IGNORED = r"-a\d+|--columns=\d+|-everbose=.*|-q+|--quiet=.*|-f"
 # The scripts of strace's tests that only choose calls and drop lines from the beginning of the
 # log: the calls, and what of the lines is compared. NAME is the test's.
 PRCTL_START = (r"prctl\(0xffffffff( /\* PR_\?\?\? \*/)?, "
@@ -101,6 +100,8 @@ def options_of(words):
             calls = word.split("=", 1)[1]
         elif re.fullmatch(r"-s\d+", word):
             options += ["--string-size", word[2:]]
+        elif re.fullmatch(r"(-e|--)signals?=.*", word):
+            options += ["-e", "signal=" + word.split("=", 1)[1]]
         elif word in SAME:
             options.append(SAME[word])
         elif re.fullmatch(r"\d*[<>]+[\w/]+", word):

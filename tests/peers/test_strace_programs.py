@@ -2,12 +2,12 @@
 """The calls of real programs as perf-bpf trace --strace and as strace print them.
 
 strace runs each program, and perf-bpf traces strace and its children: so both see the same calls of
-the same processes, and the lines of each thread are compared one by one, with addresses, numbers
-and results. curl reads from a server of Python's on the loopback interface; pgbench runs against a
-PostgreSQL server whose processes are traced, too.
+the same processes, and the lines of each thread are compared one by one, with addresses, numbers,
+results, signals and exits. curl reads from a server of Python's on the loopback interface; pgbench
+runs against a PostgreSQL server whose processes are traced, too.
 
-Left out are lines about signals and exits, which are not calls, and what a process does before the
-first program of its own. What may differ is listed in KNOWN.
+Left out is what a process does before the first program of its own. What may differ is listed in
+KNOWN.
 
 PEERS_ONLY=GLOB runs some of the programs, PEERS_TABLE=FILE keeps the lines that differ.
 """
@@ -50,6 +50,86 @@ $own initdb -D data >/dev/null
 %s $own sh session
 grep -q 'transactions actually processed: 40/40' out
 """ % TRACED
+GIT = r"""
+git init -q g
+cd g
+echo a >a
+git add a
+git -c user.name=a -c user.email=a@b commit -qm one
+cd ..
+%s sh -c 'cd g && git log --stat && git status && git gc -q'
+""" % TRACED
+PYTHON = r"""
+cat >work.py <<-'END'
+	import os, select, signal, socket, subprocess, threading, time
+	def serve(s):
+	    c = s.accept()[0]
+	    c.sendall(c.recv(100) * 2)
+	    c.close()
+	s = socket.create_server(("127.0.0.1", 0))
+	t = threading.Thread(target=serve, args=(s,))
+	t.start()
+	c = socket.create_connection(s.getsockname())
+	c.send(b"hello")
+	c.recv(100)
+	t.join()
+	a, b = socket.socketpair()
+	e = select.epoll()
+	e.register(a, select.EPOLLIN)
+	b.send(b"x")
+	e.poll(1)
+	select.select([a], [b], [a], 100)
+	p = select.poll()
+	p.register(a, select.POLLIN)
+	p.poll(0)
+	for number in signal.SIGUSR1, signal.SIGALRM, signal.SIGCHLD:
+	    signal.signal(number, lambda *args: 0)
+	os.kill(os.getpid(), signal.SIGUSR1)
+	signal.setitimer(signal.ITIMER_REAL, 0.05)
+	time.sleep(0.1)
+	subprocess.run(["sh", "-c", "echo hi; kill -9 $$"])
+	u = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)
+	u.bind(("::1", 0))
+	u.sendto(b"abc", u.getsockname())
+	u.recvfrom(10)
+	socket.send_fds(b, [b"m"], [0, 1, 2])
+	socket.recv_fds(a, 10, 10)
+	r, w = os.pipe()
+	f = open("work.py", "rb")
+	os.sendfile(w, f.fileno(), 3, 10)
+	os.listxattr(".")
+	os.posix_fadvise(f.fileno(), 0, 0, os.POSIX_FADV_SEQUENTIAL)
+	os.times()
+END
+%s python3 work.py
+""" % TRACED
+PERL = r"""
+cat >work.pl <<-'END'
+	use IO::Socket; use POSIX;
+	my $p = fork; exit 3 if !$p; waitpid $p, 0;
+	my $s = IO::Socket::INET->new(Listen => 1, LocalAddr => "127.0.0.1");
+	print -M "/etc/passwd";
+	select undef, undef, undef, 0.05;
+	opendir D, "/etc"; print readdir D;
+	open F, "-|", "ls /"; print <F>; close F;
+	unlink "/nonexistent"; system "false"; print strftime "%%c", localtime;
+END
+%s perl work.pl
+""" % TRACED
+MAKE = r"""
+printf 'all: x y\nx y:\n\techo $@ > $@\n' >Makefile
+%s make -j2
+""" % TRACED
+UNSHARE = TRACED + r""" unshare -m sh -c 'mount -t tmpfs none /mnt && mount --bind /etc /mnt &&
+	cat /proc/self/mountinfo && umount /mnt && umount /mnt'
+"""
+BASH = TRACED + r""" bash -c 'for i in 1 2 3; do echo $i | cat; done; trap "echo t" USR1
+	kill -USR1 $$; sleep 0.05 & wait; ulimit -a'
+"""
+GCC = r"""
+echo 'int main(void) { return 0; }' >a.c
+%s gcc -O1 -o a a.c
+""" % TRACED
 # Calls that may differ, and how strace's line becomes ours.
 KNOWN = [
     # the mask is in the signal's frame on the stack, which is not copied
@@ -59,12 +139,20 @@ KNOWN = [
 ]
 
 
+# Lines that may differ, and how strace's becomes ours.
+KNOWN = [
+    # a process that kills itself is gone before strace sees the result, which the kernel reports
+    (r"((?:tg|t|)kill\(.*SIGKILL\)) = \?$", r"\1 = 0"),
+]
+
+
 def lines_of(path, pattern):
     """{thread: its lines} of a log; parts of a call that was interrupted are put together."""
     threads, parts = collections.defaultdict(list), {}
     for line in open(path, encoding="utf-8", errors="replace"):
         m = re.match(pattern, line.rstrip("\n"))
-        if not m or m.group(2).startswith(("+++ ", "--- ")):
+        # a stop is seen only by who traces by ptrace(2)
+        if not m or m.group(2).startswith("--- stopped by "):
             continue
         thread, text = int(m.group(1)), m.group(2)
         if text.endswith(" <unfinished ...>"):
@@ -142,7 +230,21 @@ def main():
         skip_all("tracing needs root")
     if not shutil.which("strace"):
         skip_all("strace is not installed")
-    programs = {"curl": (CURL, "curl"), "pgbench": (PGBENCH, "pgbench")}
+    programs = {
+        "curl": (CURL, "curl"), "pgbench": (PGBENCH, "pgbench"), "git": (GIT, "git"),
+        "python": (PYTHON, "python3"), "perl": (PERL, "perl"), "make": (MAKE, "make"),
+        "unshare": (UNSHARE, "unshare"), "bash": (BASH, "bash"), "gcc": (GCC, "gcc"),
+        "apt": (f"{TRACED} apt-cache policy bash", "apt-cache"),
+        "dpkg": (f"{TRACED} dpkg -l bash", "dpkg"),
+        "ssh-keygen": (f"{TRACED} ssh-keygen -q -t ed25519 -N '' -f key", "ssh-keygen"),
+        "sqlite": (f"{TRACED} sqlite3 db 'create table t(a); insert into t values(1);"
+                   f" select sum(a) from t'", "sqlite3"),
+        "ps": (f"{TRACED} ps aux", "ps"),
+        "rsync": (f"{TRACED} rsync -a /etc/apt/ copy/", "rsync"),
+        "ip": (f"{TRACED} sh -c 'ip address; ip route; ip neighbour; ip rule'", "ip"),
+        "ss": (f"{TRACED} ss -tlnp", "ss"),
+        "getent": (f"{TRACED} sh -c 'getent hosts localhost; getent ahosts localhost'", "getent"),
+    }
     results, table = [], []
     for name, (script, needed) in programs.items():
         if not fnmatch.fnmatch(name, ONLY):
@@ -159,7 +261,7 @@ def main():
         with open(os.environ["PEERS_TABLE"], "w", encoding="utf-8") as f:
             f.write("\n".join(table) + "\n")
     if not results:
-        skip_all("neither curl nor pgbench is installed")
+        skip_all("none of the programs is installed")
     return tap(results)
 
 

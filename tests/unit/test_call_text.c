@@ -295,10 +295,10 @@ static void test_node_masks(void **state)
 	struct test_record r = RECORD(set_mempolicy, 0, 2, 0x1000, 66);
 
 	add_piece(&r, 1, false, 0, mask, sizeof(mask));
-	check_strace(&r, "set_mempolicy(MPOL_BIND, [0000000000000005, 0000000000000100], 66) = 0");
+	check_strace(&r, "set_mempolicy(MPOL_BIND, [0x00000000000005, 0x00000000000100], 66) = 0");
 	r = RECORD(set_mempolicy, 0, 2, 0x1000, 65);
 	add_piece(&r, 1, false, TRACE_PIECE_FAULT, mask, 8);
-	check_strace(&r, "set_mempolicy(MPOL_BIND, [0000000000000005], 65) = 0");
+	check_strace(&r, "set_mempolicy(MPOL_BIND, [0x00000000000005], 65) = 0");
 	r = RECORD(set_mempolicy, -14, 2, 0x1000, 66);
 	add_piece(&r, 1, false, TRACE_PIECE_FAULT, mask, 8);
 	check_strace(&r, "set_mempolicy(MPOL_BIND, 0x1000, 66) = -1 EFAULT (Bad address)");
@@ -706,6 +706,64 @@ static void calls_without_arguments(void **state)
 	btf__free(btf);
 }
 
+static void check_signal(int sig, int code, const void *rest, size_t size, const char *want)
+{
+	const struct call_text_opts opts = {.style = CALL_STYLE_STRACE};
+	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
+	int32_t info[12] = {sig, 0, code};
+	struct test_record r;
+
+	memcpy(info + 4, rest, size);
+	r = record(TRACE_EVENT_SIGNAL, sig, TRACE_ARGS, (const uint64_t[TRACE_ARGS]){0});
+	memcpy(r.rec.args, info, sizeof(info));
+	assert_null(call_text_add_signal(&out, table, &r.rec, &opts));
+	assert_string_equal(strbuf_str(&out), want);
+}
+
+static void test_signals(void **state)
+{
+	enum { PID = 77, NOBODY = 65534, UNKNOWN_CODE = 99 };
+	const int32_t sender[] = {PID, NOBODY}, value[] = {PID, 0, 5, 0};
+	const int32_t child[] = {PID, 0, 9, 0, 250, 0, 0, 0};
+	const int32_t addr[] = {0x1234, 0, 0, 0}, timer[] = {3, 2, -1, -1};
+
+	check_signal(
+		10, 0, sender, sizeof(sender),
+		"--- SIGUSR1 {si_signo=SIGUSR1, si_code=SI_USER, si_pid=77, si_uid=65534} ---");
+	check_signal(34, -1, value, sizeof(value),
+		     "--- SIGRT_2 {si_signo=SIGRT_2, si_code=SI_QUEUE, si_pid=77, si_uid=0, "
+		     "si_int=5, si_ptr=0x5} ---");
+	check_signal(14, -2, timer, sizeof(timer),
+		     "--- SIGALRM {si_signo=SIGALRM, si_code=SI_TIMER, si_timerid=0x3, "
+		     "si_overrun=2, si_int=-1, si_ptr=0xffffffffffffffff} ---");
+	check_signal(17, 2, child, sizeof(child),
+		     "--- SIGCHLD {si_signo=SIGCHLD, si_code=CLD_KILLED, si_pid=77, si_uid=0, "
+		     "si_status=SIGKILL, si_utime=250 /* 2.50 s */, si_stime=0} ---");
+	check_signal(11, 2, addr, sizeof(addr),
+		     "--- SIGSEGV {si_signo=SIGSEGV, si_code=SEGV_ACCERR, si_addr=0x1234} ---");
+	check_signal(11, UNKNOWN_CODE, addr, sizeof(addr),
+		     "--- SIGSEGV {si_signo=SIGSEGV, si_code=0x63 /* SEGV_??? */, "
+		     "si_addr=0x1234} ---");
+	check_signal(10, 128, addr, 0, "--- SIGUSR1 {si_signo=SIGUSR1, si_code=SI_KERNEL} ---");
+}
+
+static void check_end(int status, const char *want)
+{
+	const struct call_text_opts opts = {.style = CALL_STYLE_STRACE};
+	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
+
+	call_text_add_end(&out, status, &opts);
+	assert_string_equal(strbuf_str(&out), want);
+}
+
+static void test_ends(void **state)
+{
+	check_end(0x300, "+++ exited with 3 +++");
+	check_end(9, "+++ killed by SIGKILL +++");
+	check_end(0x80 | 11, "+++ killed by SIGSEGV (core dumped) +++");
+	check_end(39, "+++ killed by SIGRT_7 +++");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -731,6 +789,8 @@ int main(void)
 		cmocka_unit_test(test_perf_event),
 		cmocka_unit_test(test_files_of_descriptors),
 		cmocka_unit_test(test_files_before_and_after),
+		cmocka_unit_test(test_signals),
+		cmocka_unit_test(test_ends),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

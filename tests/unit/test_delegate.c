@@ -115,7 +115,8 @@ static void trace_requests(void **state)
 	BAD(bad.sums_by = TRACE_SUMS_BY_CGROUP + 1);
 	BAD(bad.string_size = TRACE_DATA_MAX + 1);
 	BAD(bad.fds = 2);
-	BAD(bad.unused[1] = 1);
+	BAD(bad.unused = 1);
+	BAD(bad.ends = 2);
 	BAD(bad.calls[0] = 0); /* none */
 }
 

@@ -100,7 +100,7 @@ static void test_what_cannot_be(void **state)
 		{offsetof(struct trace_record, n_pieces), 255},
 		{REST + offsetof(struct trace_piece, arg), TRACE_ARGS},
 		{REST + offsetof(struct trace_piece, copy), TRACE_COPIES},
-		{REST + offsetof(struct trace_piece, part), TRACE_PART_AREA + 1},
+		{REST + offsetof(struct trace_piece, part), TRACE_PART_POINTED + 1},
 		{REST + offsetof(struct trace_piece, len), 9},
 		{REST + offsetof(struct trace_piece, len) + 1, 255},
 		{REST + 32 + offsetof(struct trace_piece, len), 1},
