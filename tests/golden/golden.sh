@@ -35,13 +35,14 @@ golden_program() {
 # perf_text COMMAND OPTION...: what perf printed in the folder of the recordings; perf 7.2 of its own
 # recordings, which perf 6.1 refuses to read, and for PERF=7.2
 perf_text() {
-	local command=$1 perf=${GOLDEN_PERF:-} key=${PERF:+$PERF }${TZ/#UTC/}${*}
+	local command=$1 perf=${GOLDEN_PERF:-} symbols=(--kallsyms kallsyms) key=${PERF:+$PERF }${TZ/#UTC/}${*}
 	key=${key//\//%}
 	shift
+	[ "$command" != annotate ] || symbols=()
 	[ ${#key} -lt 200 ] || key=$(sha256sum <<<"$key" | cut -c 1-64)
 	if [ -n "${GOLDEN_KEEP:-}" ]; then
 		[[ " $* ${PERF:-}" != *7.2 && " $* " != *.7.2\ * ]] || perf=$GOLDEN_PERF_7_2
-		(cd "$FILES" && "$perf" --buildid-dir "$FILES/.debug" "$command" --kallsyms kallsyms "$@") \
+		(cd "$FILES" && "$perf" --buildid-dir "$FILES/.debug" "$command" "${symbols[@]}" "$@") \
 			>"$FILES/perf.out" 2>"$FILES/perf.err" </dev/null || fail "perf $key: $(cat "$FILES/perf.err")"
 		# a tip of perf is another one each time
 		sed -E 's/^# \((Tip: |Cannot load tips).*\)$/# (tip)/' "$FILES/perf.out" >"$TEXTS/$key"
