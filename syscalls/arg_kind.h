@@ -67,6 +67,8 @@ enum show_as {
 	SHOW_ENUM_DEC, /* the number with its name in a comment */
 	SHOW_TTY_OFLAG,
 	SHOW_TTY_CFLAG,
+	SHOW_IFINDEX,	 /* of a network interface */
+	SHOW_TCP_STATES, /* bits by their number */
 	/* Numbers that depend on another argument. */
 	SHOW_SOCK_PROTOCOL,
 	SHOW_SOCK_OPTION,

@@ -50,6 +50,8 @@ unsigned decode_part(const struct call_decoder *d, unsigned from, int arg, bool 
 /* The one that is shown: at the exit if the call writes it and succeeded, else at the entry. */
 const struct trace_piece *decode_shown_piece(const struct call_decoder *d, int arg,
 					     const struct arg_kind *kind);
+/* The network namespace of the socket that is the first argument; 0: not known. */
+uint32_t decode_net_ns(const struct call_decoder *d);
 /* The number of elements that a kind with a count has. */
 uint64_t decode_count(const struct call_decoder *d, const struct arg_kind *kind);
 static inline bool decode_is(const struct call_decoder *d, const char *name)
@@ -172,6 +174,25 @@ bool quota_has_arg(const struct call_decoder *d, int arg);
  * not, and nothing is shown. call_netlink.c.
  */
 bool show_netlink_messages(struct call_decoder *d, const uint8_t *p, size_t len, uint64_t all);
+
+/* Attributes of a message, of which len bytes are there; call_nlattr.c. */
+struct nla_rows;
+extern const struct nla_rows nla_link, nla_addr, nla_route, nla_neigh, nla_rule, nla_tc,
+	nla_netconf, nla_error, nla_inet_diag, nla_unix_diag, nla_netlink_diag;
+/* rows NULL: their types have no names. At least the head of the first one is there. */
+void show_nlattrs(struct call_decoder *d, const struct nla_rows *rows, int family, const uint8_t *p,
+		  size_t len);
+/* The bytes of an address of AF_INET or AF_INET6. */
+void show_inet_addr(struct call_decoder *d, int family, const uint8_t *p);
+/* As many bytes as --string-size says. */
+void show_hex_bytes(struct call_decoder *d, const uint8_t *p, size_t len);
+/* What follows the header of a message of NETLINK_SOCK_DIAG; call_sockdiag.c. */
+void show_sock_diag(struct call_decoder *d, bool is_request, const uint8_t *p, size_t len);
+/* The first members of a struct, of which len bytes are there, and what follows: attributes. */
+void show_netlink_body(struct call_decoder *d, const char *type, const struct nla_rows *rows,
+		       const uint8_t *p, size_t len);
+/* "00:1b:21:3c:9d:f8" */
+void show_mac(struct call_decoder *d, const uint8_t *p, size_t len);
 
 /* The members of a struct termios; call_termios.c. */
 void show_tty_oflag(struct call_decoder *d, uint32_t v);

@@ -125,7 +125,7 @@ enum trace_part {
 	 * trace_fd_of), `index` is an enum trace_fd_kind, and `full` the number of the inode.
 	 * data[] has the names of the path from the last to the first, each with its NUL; CUT: the
 	 * first ones are missing. Of a socket, data[] has its family and its protocol, of 2 bytes
-	 * each.
+	 * each, and the number of its network namespace, of 4.
 	 */
 	TRACE_PART_FD,
 	/* The strings of the new program, each with its NUL, from its own memory: execve(2). */

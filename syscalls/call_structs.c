@@ -16,8 +16,7 @@ static void show_chars(struct call_decoder *d, const uint8_t *p, size_t len)
 		    strnlen((const char *)p, len) == len);
 }
 
-/* "00:1b:21:3c:9d:f8" */
-static void show_mac(struct call_decoder *d, const uint8_t *p, size_t len)
+void show_mac(struct call_decoder *d, const uint8_t *p, size_t len)
 {
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
 

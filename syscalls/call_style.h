@@ -25,6 +25,12 @@ struct call_text_opts {
 	uint32_t max_items;  /* of an array, unless in full; 0: 32 */
 	uint8_t hex_strings; /* 1: strings with bytes that are not ASCII in hexadecimal; 2: all */
 	enum call_constants constants; /* only of the strace style */
+	/*
+	 * Of a live trace: the network namespace in which a socket knows the names of interfaces,
+	 * and the socket. 0: none; names are not shown.
+	 */
+	uint32_t net_ns;
+	int net_socket;
 	/* Only of the perf style. */
 	bool hide_names;  /* of arguments and members */
 	bool show_prefix; /* O_RDONLY, not RDONLY */

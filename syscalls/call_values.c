@@ -2,7 +2,9 @@
 /* Numbers: as they are, by the name of a set, or as what they stand for. */
 #include <fcntl.h>
 #include <inttypes.h>
+#include <net/if.h>
 #include <stdio.h>
+#include <sys/ioctl.h>
 #include <sys/sysmacros.h>
 #include <time.h>
 
@@ -41,6 +43,42 @@ static void add_signal(struct strbuf *out, int sig, bool prefix)
 		strbuf_addf(out, "%sRT_%d", sigs, sig - FIRST_RT_SIGNAL);
 	else
 		strbuf_addf(out, "%d", sig);
+}
+
+/* With its name, if the socket is of the network namespace in which names are looked up. */
+static void show_ifindex(struct call_decoder *d, uint32_t index)
+{
+	struct ifreq request = {.ifr_ifindex = (int)index};
+
+	if (decode_strace(d) && index && d->opts->net_ns && decode_net_ns(d) == d->opts->net_ns &&
+	    !ioctl(d->opts->net_socket, SIOCGIFNAME, &request)) {
+		_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+		const char *name = request.ifr_name;
+
+		add_escaped_text(&text, name, strnlen(name, IFNAMSIZ), "\"");
+		sink_wordf(&d->sink, "if_nametoindex(\"%s\")", strbuf_str(&text));
+	} else {
+		sink_u64(&d->sink, index);
+	}
+}
+
+/* "1<<TCP_ESTABLISHED|1<<TCP_LISTEN" */
+static void show_tcp_states(struct call_decoder *d, uint32_t states)
+{
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+	uint32_t rest = states;
+
+	for (uint32_t i = 0; i < 32; i++) {
+		const char *name = states >> i & 1 ? flag_set_name(SET_tcp_state, i) : NULL;
+
+		if (!name)
+			continue;
+		strbuf_addf(&text, "%s1<<%s", text.len ? "|" : "", name);
+		rest &= ~(1u << i);
+	}
+	if (rest || !states)
+		strbuf_addf(&text, rest ? "%s%#x" : "%s0", text.len ? "|" : "", rest);
+	sink_constf(&d->sink, strbuf_str(&text), "%#x", states);
 }
 
 void show_signal(struct call_decoder *d, int sig)
@@ -372,6 +410,12 @@ static bool show_plain(struct call_decoder *d, const struct arg_kind *kind, uint
 		return true;
 	case SHOW_HEX:
 		sink_hex(s, v);
+		return true;
+	case SHOW_IFINDEX:
+		show_ifindex(d, (uint32_t)v);
+		return true;
+	case SHOW_TCP_STATES:
+		show_tcp_states(d, (uint32_t)v);
 		return true;
 	case SHOW_HEX32:
 		if (sink_is_perf(s)) /* as perf shows flags that it does not know */

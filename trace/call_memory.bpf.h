@@ -191,7 +191,8 @@ static __always_inline __u32 copies_of(const struct trace_state *state,
 }
 
 /* Copies what is read at the entry, and keeps it with the state. */
-static __always_inline void keep_copies(struct trace_state *state, __u32 copies)
+static __always_inline void keep_copies(struct trace_state *state, const struct trace_call *call,
+					__u32 copies)
 {
 	struct trace_scratch *s;
 	__u64 from, n;
@@ -206,10 +207,14 @@ static __always_inline void keep_copies(struct trace_state *state, __u32 copies)
 	s->data = 0;
 	s->faulted = s->strings_faulted = 0;
 	s->compat = state->rec.abi == TRACE_ABI_32;
+	s->netlink = 0;
 	s->ret = 0;
 	for (int i = 0; i < TRACE_ARGS; i++)
 		s->args[i] = state->args[i];
 	s->rec.n_pieces = 0;
+	if (config.fds && call->fd_args & TRACE_FD_NEEDED)
+		s->netlink = is_netlink(s);
+	state->netlink = s->netlink;
 	copy_all(s, where, copies, 0);
 	state->faulted = s->faulted;
 	state->strings_faulted = s->strings_faulted;

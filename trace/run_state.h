@@ -56,8 +56,9 @@ struct trace_run {
 	size_t n_recorded;
 	int drain_timer, delay_timer;
 	bool started;
-	bool began;  /* the workload's own program runs */
-	bool closed; /* nobody reads the lines */
+	bool began;	/* the workload's own program runs */
+	bool closed;	/* nobody reads the lines */
+	int net_socket; /* for names of interfaces; -1: none */
 };
 
 #endif

@@ -365,6 +365,7 @@ static __always_inline void send_state(struct trace_state *state, __u32 copies)
 	s->data = n; /* nearly: heads count as data */
 	s->faulted = 0;
 	s->compat = state->rec.abi == TRACE_ABI_32;
+	s->netlink = state->netlink;
 	s->ret = state->rec.ret;
 	for (int i = 0; i < TRACE_ARGS; i++)
 		s->args[i] = state->args[i];
@@ -455,7 +456,7 @@ static __always_inline void begin(struct trace_state *state, const struct trace_
 	state->rec.n_args = n_args;
 	state->rec.n_pieces = 0;
 	state->len = sizeof(state->rec) + n_args * 8;
-	state->faulted = state->strings_faulted = 0;
+	state->faulted = state->strings_faulted = state->netlink = 0;
 	if (config.where) {
 		state->mm = 0;
 		state->where_known = state->where_matched = 0;
@@ -518,7 +519,7 @@ static __always_inline int enter(const struct pt_regs *regs, long id)
 	}
 	copies = copies_of(state, call, 0);
 	if (copies && !copy_straight(state, call, copies, 0)) {
-		keep_copies(state, copies);
+		keep_copies(state, call, copies);
 		if (state->faulted || state->strings_faulted)
 			state->mm = current_mm();
 	}
@@ -590,7 +591,7 @@ static __always_inline int filtered(void *ctx, struct trace_state *state,
 		return 0;
 	copies = copies_of(state, call, 0);
 	if (copies && !copy_straight(state, call, copies, 0))
-		keep_copies(state, copies);
+		keep_copies(state, call, copies);
 	put_stack(ctx, state);
 	send_state(state, 0);
 	return 0;
@@ -715,7 +716,7 @@ static __always_inline int leave(void *ctx, const struct pt_regs *regs, long ret
 		copies |= state->faulted;
 	else if ((state->faulted || state->strings_faulted) && !ret)
 		fds |= COPY_EXEC;
-	if (copies && copy_straight(state, call, copies, 1))
+	if (copies && !state->netlink && copy_straight(state, call, copies, 1))
 		copies = 0;
 	copies |= fds;
 	send_state(state, copies);

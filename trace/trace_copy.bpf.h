@@ -437,7 +437,7 @@ __attribute__((noinline)) int trace_copy_one(__u32 where, __u32 which, __u32 exi
 	count = s->args[copy->count_arg];
 	if (copy->flags & TRACE_COPY_COUNT_32)
 		count = (__u32)count;
-	limit = copy->flags & TRACE_COPY_LIMITED ? cfg->string_size : TRACE_DATA_MAX;
+	limit = copy->flags & TRACE_COPY_LIMITED && !s->netlink ? cfg->string_size : TRACE_DATA_MAX;
 	by_ret = copy->flags & TRACE_COPY_BY_RET;
 	s->left = by_ret ? s->ret : ~0ull;
 	s->limit = limit;

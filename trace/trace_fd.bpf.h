@@ -52,8 +52,21 @@ struct path {
 	struct dentry *dentry;
 };
 
+struct ns_common {
+	unsigned int inum;
+};
+
+struct net {
+	struct ns_common ns;
+};
+
+typedef struct {
+	struct net *net;
+} possible_net_t;
+
 struct sock_common {
 	unsigned short skc_family;
+	possible_net_t skc_net;
 };
 
 struct sock {
@@ -82,6 +95,7 @@ enum {
 	FD_PATH_BYTES = 4096,
 	FD_NAME_BYTES = 256, /* a name has at most 255 bytes and its NUL */
 	FD_ARRAY_MAX = 16,   /* descriptors of an array */
+	FD_AF_NETLINK = 16,
 };
 
 /* Of linux/magic.h. */
@@ -189,6 +203,28 @@ static __always_inline int walk_begin(struct trace_scratch *s, __u64 fd, __u64 *
 	return s->walk_kind == TRACE_FD_UNKNOWN;
 }
 
+/* The number of the network namespace; 0: the kernel has none. */
+static __always_inline __u32 net_ns_of(const struct socket *socket)
+{
+	struct sock *sk = BPF_CORE_READ(socket, sk);
+
+	if (!bpf_core_field_exists(sk->__sk_common.skc_net.net))
+		return 0;
+	return BPF_CORE_READ(sk, __sk_common.skc_net.net, ns.inum);
+}
+
+/* Whether argument 0 is a socket of AF_NETLINK, whose messages are copied in full. */
+static __always_inline int is_netlink(struct trace_scratch *s)
+{
+	const struct socket *socket;
+	__u64 inode;
+
+	if (walk_begin(s, (__u32)s->args[0], &inode) || s->walk_kind != TRACE_FD_SOCKET)
+		return 0;
+	socket = (void *)s->walk_mount;
+	return BPF_CORE_READ(socket, sk, __sk_common.skc_family) == FD_AF_NETLINK;
+}
+
 /* The file of a descriptor. */
 __attribute__((noinline)) int trace_copy_fd(__u32 where, __u64 tag, __u64 fd)
 {
@@ -207,9 +243,10 @@ __attribute__((noinline)) int trace_copy_fd(__u32 where, __u64 tag, __u64 fd)
 		const struct socket *socket = (void *)s->walk_mount;
 
 		*(__u64 *)p->data = BPF_CORE_READ(socket, sk, __sk_common.skc_family) |
-				    (__u32)BPF_CORE_READ(socket, sk, sk_protocol) << 16;
+				    (__u32)BPF_CORE_READ(socket, sk, sk_protocol) << 16 |
+				    (__u64)net_ns_of(socket) << 32;
 		piece_end(s, p, TAG_INDEX(TAG_PART(tag, TRACE_PART_FD), (__u64)TRACE_FD_SOCKET), 0,
-			  fd, inode, 4);
+			  fd, inode, 8);
 		return 0;
 	}
 	for (int i = 0; i < FD_STEPS; i++) {

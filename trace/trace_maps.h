@@ -94,6 +94,8 @@ struct trace_state {
 	__u8 skipped;	      /* the entry was not selected, which may differ at the exit */
 	__u8 strings_faulted; /* of execve's arrays */
 	__u8 in_call;
+	__u8 netlink; /* the call's socket is of AF_NETLINK */
+	__u8 reserved[7];
 	struct trace_record rec;
 	__u64 args[TRACE_ARGS];
 	__u8 data[TRACE_INLINE];
@@ -107,7 +109,7 @@ struct trace_scratch {
 	__u8 compat;	      /* pointers have 4 bytes */
 	__u8 strings_faulted; /* some string of an array could not be read */
 	__u8 buffer_faulted;  /* some buffer of the copy at hand could not be read */
-	__u8 reserved;
+	__u8 netlink;
 	__u32 limit;   /* of the contents of the copy at hand */
 	__u32 faulted; /* bits: copies that are read again at the exit */
 	/* The file of a descriptor: where its path is followed, and the bytes of names so far. */

@@ -8,6 +8,8 @@
 #include <bpf/btf.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -407,9 +409,21 @@ static struct error *open_recording(struct trace_run *run)
 	return call_recording_add_record(run->recording, run->existing.str, run->existing.len, 0);
 }
 
+/* The namespace of the socket; 0: interfaces have no names. */
+static uint32_t open_net_socket(struct trace_run *run)
+{
+	struct stat st;
+
+	if (run->opts.input || stat("/proc/self/ns/net", &st))
+		return 0;
+	run->net_socket = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	return run->net_socket < 0 ? 0 : (uint32_t)st.st_ino;
+}
+
 static struct error *open_lines(struct trace_run *run)
 {
 	const struct trace_run_opts *o = &run->opts;
+	const uint32_t net_ns = open_net_socket(run);
 	const struct call_lines_opts opts = {
 		.table = run->table,
 		.style = o->style,
@@ -417,6 +431,8 @@ static struct error *open_lines(struct trace_run *run)
 			{
 				.raw = o->raw,
 				.fd_paths = o->fd_paths,
+				.net_ns = net_ns,
+				.net_socket = run->net_socket,
 				.full = o->full,
 				.max_items = o->style == CALL_LINES_STRACE ? o->string_size : 0,
 				.hex_strings = o->hex_strings,
@@ -453,6 +469,7 @@ struct error *trace_run_new(const struct trace_run_opts *opts, struct trace_run 
 	if (!run)
 		return error_nomem();
 	run->opts = *opts;
+	run->net_socket = -1;
 	run->tasks = (struct tasks)TASKS_INIT;
 	if (!opts->input)
 		TRY(loop_new(&run->loop));
@@ -515,5 +532,6 @@ void trace_run_free(struct trace_run *run)
 	vec_deinit(&run->recorded);
 	strbuf_deinit(&run->out);
 	strbuf_deinit(&run->existing);
+	closep(&run->net_socket);
 	free(run);
 }

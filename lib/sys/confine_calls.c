@@ -83,7 +83,7 @@ struct call_rule {
 
 static const uint32_t query_ioctls[] = {TCGETS, TIOCGWINSZ, TIOCGPGRP, END_OF_VALUES};
 
-/* The name of a network device, which a link has by its number. */
+/* The name of a network device, which a link or a netlink message has by its number. */
 static const uint32_t look_ioctls[] = {SIOCGIFNAME, END_OF_VALUES};
 
 static const uint32_t wait_ioctls[] = {
@@ -332,7 +332,7 @@ static const struct call_rule rules[] = {
 	{CONFINE_ATTACH, SYS_bpf, ONE_OF, 0, 0, attach_commands},
 	CALL(CONFINE_ATTACH, perf_event_open),
 	{CONFINE_BPF | CONFINE_LOOK | CONFINE_ATTACH, SYS_ioctl, ONE_OF, 1, 0, perf_ioctls},
-	{CONFINE_LOOK, SYS_ioctl, ONE_OF, 1, 0, look_ioctls},
+	{CONFINE_LOOK | CONFINE_BPF, SYS_ioctl, ONE_OF, 1, 0, look_ioctls},
 
 	CALL(CONFINE_SERVE, accept4),
 	CALL(CONFINE_SERVE | CONFINE_PASS, recvfrom),

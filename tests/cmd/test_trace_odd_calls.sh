@@ -289,15 +289,118 @@ test_netlink_messages() {
 		}
 	END
 	trace --strace -e %network ./netlink
-	is 1 '^sendto\([0-9]+, \[\{nlmsg_len=20, nlmsg_type=RTM_GETLINK, nlmsg_flags=NLM_F_REQUEST\|NLM_F_DUMP, nlmsg_seq=7, nlmsg_pid=0\}, "\\x00\\x00\\x00\\x00"\], 20, 0, NULL, 0\) '
-	is 1 '^sendmsg\(.*iov_base=\[\{nlmsg_len=20, nlmsg_type=RTM_NEWADDR, nlmsg_flags=NLM_F_REQUEST\|NLM_F_EXCL, nlmsg_seq=7, nlmsg_pid=0\}, "(\\x00){4}"\], iov_len=20'
-	one='\[\{nlmsg_len=16, nlmsg_type=RTM_NEWADDR, nlmsg_flags=NLM_F_REQUEST\|NLM_F_EXCL, nlmsg_seq=7, nlmsg_pid=0\}\]'
+	is 1 '^sendto\([0-9]+, \[\{nlmsg_len=20, nlmsg_type=RTM_GETLINK, nlmsg_flags=NLM_F_REQUEST\|NLM_F_DUMP, nlmsg_seq=7, nlmsg_pid=0\}, \{ifi_family=AF_UNSPEC, \.\.\.\}\], 20, 0, NULL, 0\) '
+	is 1 '^sendmsg\(.*iov_base=\[\{nlmsg_len=20, nlmsg_type=RTM_NEWADDR, nlmsg_flags=NLM_F_REQUEST\|NLM_F_EXCL, nlmsg_seq=7, nlmsg_pid=0\}, \{ifa_family=AF_UNSPEC, \.\.\.\}\], iov_len=20'
+	one='\{nlmsg_len=16, nlmsg_type=RTM_NEWADDR, nlmsg_flags=NLM_F_REQUEST\|NLM_F_EXCL, nlmsg_seq=7, nlmsg_pid=0\}'
 	is 1 "^sendto\\([0-9]+, \\[$one, $one\\], 32, 0, NULL, 0\\) "
-	is 1 '^sendto\(.*nlmsg_len=16, nlmsg_type=NLMSG_DONE, '
+	is 1 '^sendto\(3, \{nlmsg_len=16, nlmsg_type=NLMSG_DONE, [^}]*\}, 16, '
 	is 1 '^sendto\(.*nlmsg_len=16, nlmsg_type=0x18 /\* NLMSG_\?\?\? \*/, '
 	is 1 '^sendto\([0-9]+, "\\20'
-	trace --strace --string-size 18 -e sendto ./netlink
-	is 1 '^sendto\([0-9]+, \[\{nlmsg_len=20, .*\}, "\\x00\\x00", \.\.\.\], 20,'
+}
+
+# Attributes of messages that a socket sends: of each kind, within others, and with sizes that are wrong.
+test_netlink_attributes() {
+	build attributes <<-'END'
+		#include <arpa/inet.h>
+		#include <linux/fib_rules.h>
+		#include <linux/if_addr.h>
+		#include <linux/if_link.h>
+		#include <linux/inet_diag.h>
+		#include <linux/neighbour.h>
+		#include <linux/netlink.h>
+		#include <linux/rtnetlink.h>
+		#include <linux/sock_diag.h>
+		#include <net/if.h>
+		#include <string.h>
+		#include <sys/socket.h>
+
+		static struct { struct nlmsghdr head; char data[2048]; } m;
+
+		static void begin(int type, const void *body, int size)
+		{
+			memset(&m, 0, sizeof(m));
+			m.head = (struct nlmsghdr){.nlmsg_len = NLMSG_LENGTH(NLMSG_ALIGN(size)), .nlmsg_type = type,
+						   .nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP};
+			memcpy(m.data, body, size);
+		}
+
+		/* A value of size bytes in an attribute that says so, or something else. */
+		static void add(int type, const void *value, int size, int said)
+		{
+			struct nlattr a = {.nla_len = said, .nla_type = type};
+			char *p = (char *)&m + m.head.nlmsg_len;
+
+			memcpy(p, &a, sizeof(a));
+			memcpy(p + sizeof(a), value, size);
+			m.head.nlmsg_len += NLA_ALIGN(sizeof(a) + size);
+		}
+		static void attr(int type, const void *value, int size)
+		{
+			add(type, value, size, size + 4);
+		}
+		static void send_to(int fd)
+		{
+			send(fd, &m, m.head.nlmsg_len, 0);
+		}
+
+		int main(void)
+		{
+			const int route = socket(AF_NETLINK, SOCK_RAW, NETLINK_ROUTE);
+			const int diag = socket(AF_NETLINK, SOCK_RAW, NETLINK_SOCK_DIAG);
+			struct ifinfomsg link = {.ifi_index = if_nametoindex("lo"), .ifi_flags = IFF_UP};
+			struct rtmsg rt = {.rtm_family = AF_INET, .rtm_dst_len = 24, .rtm_table = RT_TABLE_MAIN,
+					   .rtm_protocol = RTPROT_BOOT, .rtm_scope = RT_SCOPE_LINK, .rtm_type = RTN_UNICAST};
+			struct ifaddrmsg addr = {.ifa_family = AF_INET6, .ifa_prefixlen = 64};
+			struct inet_diag_req_v2 req = {.sdiag_family = AF_INET, .sdiag_protocol = IPPROTO_TCP,
+						       .idiag_states = 1 << 10, .idiag_ext = 2};
+			struct { struct nlattr a; char kind[8]; } info = {{10, IFLA_INFO_KIND}, "dummy"};
+			struct in6_addr six = {.s6_addr = {0xfd, [15] = 1}};
+			const int mtu = 1400, ten = htonl(0x0a000001), main = 254;
+
+			begin(RTM_GETLINK, &link, sizeof(link));
+			attr(IFLA_IFNAME, "eth7", 5);
+			attr(IFLA_MTU, &mtu, 4);
+			attr(IFLA_ADDRESS, "\1\2\3\4\5\6", 6);
+			attr(IFLA_LINKINFO, &info, sizeof(info));
+			attr(IFLA_MTU, &mtu, 2);
+			attr(0x3ff0, "ab", 2);
+			attr(IFLA_AF_SPEC | NLA_F_NESTED, "", 0);
+			send_to(route);
+			begin(RTM_GETROUTE, &rt, sizeof(rt));
+			attr(RTA_TABLE, &main, 4);
+			attr(RTA_DST, &ten, 4);
+			attr(RTA_OIF, &link.ifi_index, 4);
+			send_to(route);
+			begin(RTM_GETADDR, &addr, sizeof(addr));
+			attr(IFA_ADDRESS, &six, 16);
+			send_to(route);
+			begin(SOCK_DIAG_BY_FAMILY, &req, sizeof(req));
+			send_to(diag);
+			/* nothing, more than there is, and less than the head */
+			begin(RTM_GETLINK, &link, sizeof(link));
+			attr(IFLA_IFNAME, "", 0);
+			add(IFLA_IFNAME, "abc", 3, 60000);
+			send_to(route);
+			begin(RTM_GETLINK, &link, sizeof(link));
+			add(IFLA_IFNAME, "abc", 3, 1);
+			add(IFLA_IFNAME, "def", 3, 7);
+			send_to(route);
+			return 0;
+		}
+	END
+	trace --strace -e sendto ./attributes
+	is 1 'RTM_GETLINK, .*, \{ifi_family=AF_UNSPEC, ifi_type=ARPHRD_NETROM, ifi_index=if_nametoindex\("lo"\), ifi_flags=IFF_UP, ifi_change=0\}, \[\[\{nla_len=9, nla_type=IFLA_IFNAME\}, "eth7"\], \[\{nla_len=8, nla_type=IFLA_MTU\}, 1400\], \[\{nla_len=10, nla_type=IFLA_ADDRESS\}, 01:02:03:04:05:06\], \[\{nla_len=16, nla_type=IFLA_LINKINFO\}, \[\{nla_len=10, nla_type=IFLA_INFO_KIND\}, "dummy"\]\], \[\{nla_len=6, nla_type=IFLA_MTU\}, "\\x78\\x05"\], \[\{nla_len=6, nla_type=0x3ff0 /\* IFLA_\?\?\? \*/\}, "\\x61\\x62"\], \{nla_len=4, nla_type=NLA_F_NESTED\|IFLA_AF_SPEC\}\]\], [0-9]+, 0'
+	is 1 'rtm_family=AF_INET, rtm_dst_len=24, rtm_src_len=0, rtm_tos=0, rtm_table=RT_TABLE_MAIN, rtm_protocol=RTPROT_BOOT, rtm_scope=RT_SCOPE_LINK, rtm_type=RTN_UNICAST, rtm_flags=0\}, \[\[\{nla_len=8, nla_type=RTA_TABLE\}, RT_TABLE_MAIN\], \[\{nla_len=8, nla_type=RTA_DST\}, inet_addr\("10\.0\.0\.1"\)\], \[\{nla_len=8, nla_type=RTA_OIF\}, if_nametoindex\("lo"\)\]\]\]'
+	is 1 '\{ifa_family=AF_INET6, ifa_prefixlen=64, .*\}, \[\{nla_len=20, nla_type=IFA_ADDRESS\}, inet_pton\(AF_INET6, "fd00::1"\)\]\]'
+	is 1 'nlmsg_type=SOCK_DIAG_BY_FAMILY, .*\{sdiag_family=AF_INET, sdiag_protocol=IPPROTO_TCP, idiag_ext=1<<\(INET_DIAG_INFO-1\), idiag_states=1<<TCP_LISTEN, id=\{idiag_sport=htons\(0\), .*idiag_cookie=\[0, 0\]\}\}\]'
+	is 1 '\[\{nla_len=4, nla_type=IFLA_IFNAME\}, \[\{nla_len=60000, nla_type=IFLA_IFNAME\}, "abc"(\.\.\.)?\]\]\]'
+	is 1 '\{nla_len=1, nla_type=IFLA_IFNAME\}\]'
+	# names of interfaces are those of another network namespace, and of a recording not known
+	trace --strace -e sendto unshare -n ./attributes
+	is 0 'if_nametoindex'
+	trace -e sendto --record t.data ./attributes
+	trace --strace -i t.data
+	is 1 'ifi_index=1, ifi_flags=IFF_UP, ifi_change=0\}, \[\[\{nla_len=9, nla_type=IFLA_IFNAME\}, "eth7"\]'
 }
 
 # What a call was given and what it wrote, each as strace has it.
