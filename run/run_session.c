@@ -14,7 +14,6 @@
 #include "lib/base/names.h"
 #include "lib/base/vec.h"
 #include "lib/object/object.h"
-#include "perf/live/live.h"
 #include "perf/select/select.h"
 #include "run/choose_view.h"
 #include "run/internal.h"
@@ -31,7 +30,6 @@
 
 enum {
 	NAMES_NS = 1000000000, /* how long a process's name is believed while events come */
-	FOLLOW_MS = 50,	       /* a process must still be there when its files are opened */
 	SLOT_MS = 10,	       /* the shortest slot of a heat map that nobody asked for */
 };
 
@@ -727,8 +725,7 @@ static struct error *warn_of_failures(const struct run *run)
 	return NULL;
 }
 
-/* Hands over what came through the rings; with `all`, until they are empty. */
-static struct error *drain(struct run *run, bool all)
+struct error *run_drain(struct run *run, bool all)
 {
 	bool again = true;
 
@@ -880,90 +877,13 @@ size_t run_n_detached(const struct run *run)
 	return cost_n_taken(run->cost);
 }
 
-/* The last time that the command can be found. */
-static void see_workload(void *ctx, pid_t pid)
-{
-	struct run *run = ctx;
-
-	run_names_see(run->names, pid);
-}
-
-/* Stacks of processes that end meanwhile are wanted too, so they are followed from now on. */
-static struct error *begin_frames(struct run *run)
-{
-	for (size_t i = 0; i < run->maps.n && !run->live; i++)
-		if (collector_needs_frames(run->maps.v[i]->collector)) {
-			TRY(run_names_follow(run->names, run->opts.log));
-			run->live = run_names_live(run->names);
-		}
-	return NULL;
-}
-
-struct referred {
-	struct u64map pids; /* in the keys of maps */
-	uint64_t drained;
-};
-
-static void refer(void *ctx, uint32_t pid)
-{
-	struct referred *r = ctx;
-
-	/* no memory: it may be forgotten too early, and its addresses stay numbers */
-	u64map_put(&r->pids, pid, r);
-}
-
-static bool refers(void *ctx, int32_t pid, uint64_t ended)
-{
-	const struct referred *r = ctx;
-
-	return ended > r->drained || u64map_get(&r->pids, (uint32_t)pid);
-}
-
-/* Forgets the processes that have ended and that nothing yet to be shown refers to. */
-static struct error *forget_processes(struct run *run)
-{
-	struct referred r = {.drained = UINT64_MAX};
-	struct error *err = NULL;
-
-	if (run->rings_fd >= 0) {
-		TRY(drain(run, false));
-		r.drained = run->drained;
-	}
-	for (size_t i = 0; i < run->maps.n && !err; i++)
-		err = collector_each_process(run->maps.v[i]->collector, refer, &r);
-	if (!err)
-		live_source_forget(run->live, refers, &r);
-	u64map_deinit(&r.pids);
-	return err;
-}
-
-/* Takes in what processes do, and sees to it that they do not take ever more memory. */
-static struct error *follow_processes(void *ctx, uint32_t events)
-{
-	struct run *run = ctx;
-
-	TRY(run_names_update(run->names));
-	TRY(run_update_unwinding(run));
-	return live_source_is_full(run->live) ? forget_processes(run) : NULL;
-}
-
-static void warn_of_lost_records(const struct run *run)
-{
-	uint64_t lost = run->live ? session_losses(live_source_session(run->live)).lost : 0;
-
-	if (lost)
-		log_warn(run->opts.log,
-			 "%" PRIu64 " records of mapped files were lost: stacks may lack symbols",
-			 lost);
-}
-
 struct error *run_attach(struct run *run)
 {
 	TRY(wait_for_rings(run));
 	if (run->opts.adopt) /* the other process does it, and has the right to follow processes */
 		return NULL;
 	TRY(run_begin_unwinding(run)); /* it follows processes more closely */
-	TRY(begin_frames(run));
+	TRY(run_begin_following(run));
 	TRY(attach_all(run));
 	TRY(tasks_check(&run->tasks));
 	return run_watch_cpus(run);
@@ -976,7 +896,7 @@ bool run_is_silent(const struct run *run)
 
 static struct error *on_rings(void *ctx, uint32_t events)
 {
-	return drain(ctx, false);
+	return run_drain(ctx, false);
 }
 
 static struct error *on_interval(void *ctx, uint32_t events)
@@ -998,24 +918,20 @@ static struct error *begin_timer(struct run *run, uint64_t ms, loop_fn *fn, int 
 
 struct error *run_loop(struct run *run, run_show_fn *show, void *ctx)
 {
-	int interval, follow;
+	int interval;
 
 	run->show = show;
 	run->show_ctx = ctx;
 	run->last_look = clock_ns(CLOCK_MONOTONIC);
 	/* in this order, when several are ready */
 	TRY(loop_duration(run->loop, run->opts.duration_ms));
-	if (run->live && live_source_fd(run->live) >= 0) {
-		TRY(loop_watch(run->loop, live_source_fd(run->live), follow_processes, run));
-		TRY(begin_timer(run, FOLLOW_MS, follow_processes, &follow));
-	}
+	TRY(run_watch_processes(run));
 	TRY(run_watch_unwinding(run));
 	if (run->rings_fd >= 0)
 		TRY(loop_watch(run->loop, run->rings_fd, on_rings, run));
 	TRY(begin_slots(run));
 	TRY(begin_timer(run, cost_interval_ms(run->cost), check_cost, &run->cost_timer));
 	TRY(begin_timer(run, run->opts.interval_ms, on_interval, &interval));
-	loop_before_reap(run->loop, see_workload, run);
 	TRY(loop_start(run->loop, "run"));
 	while (!loop_ended(run->loop))
 		TRY(loop_turn(run->loop, -1));
@@ -1024,8 +940,8 @@ struct error *run_loop(struct run *run, run_show_fn *show, void *ctx)
 	TRY(iterators_read(&run->iterators));
 	detach_all(run);
 	TRY(probes_tell(&run->probes));
-	TRY(drain(run, true));
-	warn_of_lost_records(run);
+	TRY(run_drain(run, true));
+	run_warn_of_lost_records(run);
 	if (run->unwind)
 		unwind_maps_tell(run->unwind, run->opts.log);
 	run_warn_of_offline_cpus(run);

@@ -54,6 +54,18 @@ struct error *run_attach_sampled(struct run *run, struct bpf_file *object,
 /* Has run->rings_fd wait for it, too; -1: does nothing. */
 struct error *run_wait_for_ring(struct run *run, int fd);
 
+/* Hands over what came through the rings; with `all`, until they are empty. */
+struct error *run_drain(struct run *run, bool all);
+
+/* ---- run_processes.c ---- */
+
+/* Stacks of processes that end meanwhile are wanted too, so they are followed from now on. */
+struct error *run_begin_following(struct run *run);
+/* Before the loop begins. */
+struct error *run_watch_processes(struct run *run);
+/* Mappings whose records were lost. */
+void run_warn_of_lost_records(const struct run *run);
+
 /* ---- run_adopt.c ---- */
 
 /* Gives the object the maps that another process has loaded. */
