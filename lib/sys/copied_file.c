@@ -3,6 +3,7 @@
 
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
 
@@ -51,6 +52,8 @@ bool path_is_in_other_root(const char *path)
 	char root[32];
 	int pid, end = 0;
 
+	if (!strncmp(path, "/proc/self/fd/", strlen("/proc/self/fd/")))
+		return true;
 	if (sscanf(path, "/proc/%d/root/%n", &pid, &end) != 1 || !end)
 		return false;
 	snprintf(root, sizeof(root), "/proc/%d/root/", pid);

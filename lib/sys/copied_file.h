@@ -26,7 +26,8 @@ uid_t file_author(int fd, bool is_copy);
 
 /*
  * Whether a path leads below the root directory of another process, "/proc/PID/root/…", and that is
- * another directory than ours. In a container, user 0 need not be our root.
+ * another directory than ours. In a container, user 0 need not be our root. What is open
+ * ("/proc/self/fd/N") because it cannot be found here counts as well.
  */
 bool path_is_in_other_root(const char *path);
 

@@ -65,15 +65,21 @@ static bool is_mapped(const struct dso *dso, const struct stat *st)
 
 /*
  * Opens what was mapped: where its process sees it, if that still runs, else at its path, unless
- * another file is there: that of another container, or a newer one. -1: it is not there. author: as
- * in lib/sys/copied_file.h.
+ * another file is there: that of another container, or a newer one. What only its process could
+ * reach was opened before. -1: it is not there. author: as in lib/sys/copied_file.h.
  */
-static int open_mapped(const struct dso *dso, const struct thread *thread, uid_t *author)
+static int open_mapped(const struct recording *rec, const struct dso *dso,
+		       const struct thread *thread, uid_t *author)
 {
+	const int held = rec->mapped ? held_files_fd(mapped_files_held(rec), dso) : -1;
+
 	_cleanup_free_ char *inside =
 		thread ? text_format("/proc/%d/root%s", thread->pid, dso->path) : NULL;
 	const char *const paths[] = {inside, dso->path};
 
+	*author = AUTHOR_UNKNOWN;
+	if (held >= 0)
+		return fcntl(held, F_DUPFD_CLOEXEC, 0);
 	for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {
 		_cleanup_close_ int fd = -1;
 		struct stat st;
@@ -124,7 +130,7 @@ static void add_module(struct hits *h, const struct dso *dso)
 	feature_build_build_id(&h->out, PERF_RECORD_MISC_KERNEL, -1, id, size, dso->path);
 	/* The file may be that of a newer kernel package. */
 	uid_t author = AUTHOR_UNKNOWN;
-	_cleanup_close_ int fd = dso->path[0] == '/' ? open_mapped(dso, NULL, &author) : -1;
+	_cleanup_close_ int fd = dso->path[0] == '/' ? open_mapped(h->rec, dso, NULL, &author) : -1;
 	uint8_t its_id[20];
 	size_t its_size = 0;
 	if (fd >= 0)
@@ -142,7 +148,8 @@ static bool is_build(const struct dso *dso, const uint8_t id[20], size_t size)
 static void add_file(struct hits *h, const struct dso *dso, const struct thread *thread)
 {
 	uid_t author = AUTHOR_UNKNOWN;
-	_cleanup_close_ int fd = dso->path[0] == '/' ? open_mapped(dso, thread, &author) : -1;
+	_cleanup_close_ int fd =
+		dso->path[0] == '/' ? open_mapped(h->rec, dso, thread, &author) : -1;
 	uint8_t id[20];
 	size_t size;
 

@@ -221,6 +221,7 @@ struct error *cpu_ring_drain(struct recording *rec, struct cpu_ring *cpu_ring, b
 		memcpy(&header, ring->data + (at & (ring->size - 1)), sizeof(header));
 		if (header.size < sizeof(header) || header.size > end - at || header.size & 7)
 			break;
+		mapped_files_see(rec, cpu_ring, at, &header);
 		if (!record_see(rec, ring, at, &header))
 			TRY(leave_out(rec, ring, &piece, at, header.size, any));
 		else if (rec->off_cpu && header.type == PERF_RECORD_SAMPLE)

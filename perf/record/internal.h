@@ -18,6 +18,7 @@
  *	write_features.c, write_topology.c, write_tracing.c	what the header says
  *	synth_records.c		what is there already: processes, maps, programs
  *	mapped_ids.c	the build ids of those maps
+ *	mapped_files.c	files that only their process can reach
  *	drain.c		the rings to the file, counting what goes by
  *	overwrite.c	rings that the kernel overwrites, to the file
  *	live_events.c	the same without a file
@@ -49,6 +50,7 @@
 #include "perf/record/live_events.h"
 #include "perf/record/record.h"
 #include "perf/record/sample_filter.h"
+#include "perf/resolve/held_files.h"
 #include "perf/select/select.h"
 #include "probe/attach/probe.h"
 #include "probe/output/output.h"
@@ -152,6 +154,7 @@ struct cpu_ring {
 	bool full;	  /* a record may not have fitted since the last one that we have read */
 	VEC(int) fds;	  /* that write to it; one at a time is watched */
 	size_t polled_fd;
+	uint64_t looked; /* up to there, mapped_files.c has looked through it */
 };
 
 struct record_target {
@@ -193,6 +196,7 @@ struct record_switching {
 	uint64_t bytes;		  /* of the files before */
 };
 
+struct mapped_files;
 struct record_threads;
 
 struct recording {
@@ -224,6 +228,9 @@ struct recording {
 	uint64_t part_bytes;  /* in files data.N */
 	struct data_writer *writer;
 	struct buildid_process *copier; /* NULL: files are not copied */
+	struct mapped_files *mapped;	/* NULL: nobody asks for them */
+	uint64_t last_round;		/* monotonic ns: when the rings were read */
+	bool is_ready;			/* one has much to read */
 	struct program_store *programs; /* NULL: loads of BPF programs are not announced to us */
 	/* live_events.c: the loop is the caller's, and records go to a function. */
 	bool is_live;
@@ -410,6 +417,24 @@ struct error *synthesize_target(struct recording *rec, bool kernel,
 size_t mapped_id_find(struct u64map *ids, const struct sys_map *map, const char *path,
 		      uint8_t id[20]);
 void mapped_ids_deinit(struct u64map *ids);
+
+/* mapped_files.c: without mapped_files_new(), the others do nothing. */
+struct error *mapped_files_new(struct recording *rec);
+void mapped_files_free(struct recording *rec);
+
+/* The rings are looked through from now on, while the loop runs. */
+struct error *mapped_files_begin(struct recording *rec);
+/* Whether they were in the last turn of the loop. */
+bool mapped_files_take_turn(struct recording *rec);
+
+/* A record in the ring, before it is consumed; any thread that reads the ring may call it. */
+void mapped_files_see(struct recording *rec, struct cpu_ring *cpu_ring, uint64_t at,
+		      const struct perf_event_header *header);
+/* Whole records. */
+void mapped_files_see_records(struct recording *rec, const void *records, size_t size);
+
+/* NULL: none. */
+const struct held_files *mapped_files_held(const struct recording *rec);
 
 /* enable_times.c: what -D says */
 bool enable_times_start_at_once(const struct recording *rec);

@@ -106,11 +106,27 @@ struct error *live_events_fill_map(struct recording *rec, const char *name, int 
 	return error_new(ENOENT, "event '%s' does not exist", name);
 }
 
+struct existing {
+	struct recording *rec;
+	struct error *(*fn)(void *ctx, const void *records, size_t size);
+	void *ctx;
+};
+
+static struct error *take_existing(void *ctx, const void *records, size_t size)
+{
+	const struct existing *existing = ctx;
+
+	mapped_files_see_records(existing->rec, records, size);
+	return existing->fn(existing->ctx, records, size);
+}
+
 struct error *live_events_existing(struct recording *rec, bool kernel,
 				   struct error *(*fn)(void *ctx, const void *records, size_t size),
 				   void *ctx)
 {
-	return synthesize_target(rec, kernel, fn, ctx);
+	struct existing existing = {.rec = rec, .fn = fn, .ctx = ctx};
+
+	return synthesize_target(rec, kernel, take_existing, &existing);
 }
 
 struct error *live_events_follow_cpus(struct recording *rec, live_ids_fn *fn, void *ctx)
@@ -143,6 +159,13 @@ struct error *live_events_watch(struct recording *rec, loop_fn *fn, void *ctx)
 	rec->on_ready_ctx = ctx;
 	vec_for_each (ring, &rec->rings)
 		TRY(ring_watch(rec, ring, 0));
+	return mapped_files_begin(rec);
+}
+
+struct error *live_events_hold_files(struct recording *rec, const struct held_files **out)
+{
+	TRY(mapped_files_new(rec));
+	*out = mapped_files_held(rec);
 	return NULL;
 }
 

@@ -20,6 +20,8 @@
 #include "work/cpu_watch.h"
 #include "work/loop.h"
 
+struct held_files;
+
 /*
  * The loop is the caller's. If opts->workload is set, that is what loop_prepare() has prepared.
  * Of the options, those about files mean nothing.
@@ -69,6 +71,12 @@ struct error *live_events_fill_map(struct recording *rec, const char *name, int 
 struct error *live_events_existing(struct recording *rec, bool kernel,
 				   struct error *(*fn)(void *ctx, const void *records, size_t size),
 				   void *ctx);
+
+/*
+ * Files that only their process can reach are opened as soon as its mapping is seen: from
+ * live_events_existing() on, and while the loop runs. *out: as long as the recording.
+ */
+struct error *live_events_hold_files(struct recording *rec, const struct held_files **out);
 
 /* While the loop runs, fn is called when a ring has much to read. */
 struct error *live_events_watch(struct recording *rec, loop_fn *fn, void *ctx);

@@ -16,6 +16,7 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
+#include "lib/base/clock.h"
 #include "perf/record/buildid_process.h"
 
 /* A round at least so often, for who reads along and for what a kill leaves. */
@@ -86,6 +87,7 @@ static struct error *on_ring(void *ctx, uint32_t events)
 {
 	struct cpu_ring *ring = ctx;
 
+	ring->rec->is_ready = true;
 	if (events & (EPOLLHUP | EPOLLERR))
 		ring_hung_up(ring->rec, ring);
 	return ring->rec->on_ready ? ring->rec->on_ready(ring->rec->on_ready_ctx, events) : NULL;
@@ -111,12 +113,28 @@ static bool is_full(const struct recording *rec)
 	       data_writer_bytes(rec->writer) + rec->part_bytes >= rec->opts.max_size;
 }
 
+/* Not if only the rings were looked through: that is done more often than they are read. */
+static bool round_is_due(struct recording *rec)
+{
+	const uint64_t now = clock_ns(CLOCK_MONOTONIC);
+	const bool looked = mapped_files_take_turn(rec), is_ready = rec->is_ready;
+
+	rec->is_ready = false;
+	if (looked && !is_ready && !loop_ended(rec->loop) && !switch_is_due(rec) &&
+	    now - rec->last_round < (uint64_t)ROUND_MS * 1000000)
+		return false;
+	rec->last_round = now;
+	return true;
+}
+
 static struct error *run_turns(struct recording *rec)
 {
 	bool any;
 
 	while (!loop_ended(rec->loop)) {
 		TRY(loop_turn(rec->loop, ROUND_MS));
+		if (!round_is_due(rec))
+			continue;
 		if (loop_signal(rec->loop))
 			data_writer_end_soon(rec->writer);
 		if (!loop_ended(rec->loop) && target_ended(rec))
@@ -150,6 +168,7 @@ static struct error *run_loop(struct recording *rec)
 	TRY(switch_begin(rec));
 	if (rec->programs)
 		TRY(program_store_start(rec->programs));
+	TRY(mapped_files_begin(rec));
 	TRY(threads_start(rec));
 	struct error *err = run_turns(rec), *stopped = threads_stop(rec);
 	if (err)
@@ -279,6 +298,8 @@ static struct error *prepare(struct recording *rec)
 	TRY(watch_rings(rec));
 	TRY(cpu_return_begin(rec));
 	programs_listen(rec);
+	if (!rec->opts.no_build_ids && !data_writer_is_pipe(rec->writer))
+		TRY(mapped_files_new(rec));
 	return synthesize(rec);
 }
 
@@ -393,6 +414,7 @@ void recording_free(struct recording *rec)
 	data_writer_free(rec->writer);
 	program_store_free(rec->programs);
 	buildid_process_free(rec->copier);
+	mapped_files_free(rec);
 	u64map_deinit(&rec->ids);
 	free(rec->gate);
 	control_close(&rec->control);

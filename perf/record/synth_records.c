@@ -150,6 +150,7 @@ static struct error *write_records(void *ctx, const void *records, size_t size)
 	const struct writing *w = ctx;
 	bool any;
 
+	mapped_files_see_records(w->rec, records, size);
 	TRY(data_writer_records(w->to, records, size));
 	return w->to == w->rec->writer ? NULL : rings_drain(w->rec, &any);
 }

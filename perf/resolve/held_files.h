@@ -13,8 +13,8 @@
 #include "perf/session/session.h"
 
 struct held_files {
-	struct u64map files; /* hash of device and inode -> struct held_file */
-	size_t n, max;	     /* max 0: not known yet */
+	struct u64map files; /* hash of device and inode, or of the build id -> struct held_file */
+	size_t n, max;	     /* that are open; max 0: not known yet */
 };
 
 void held_files_deinit(struct held_files *held);
@@ -26,6 +26,8 @@ void held_files_deinit(struct held_files *held);
 struct error *held_files_add(struct held_files *held, const struct record *rec,
 			     const struct record_mmap *mmap);
 
+/* The open file of the DSO, not the caller's; -1: it is not held. */
+int held_files_fd(const struct held_files *held, const struct dso *dso);
 /* A path that leads to the open file of the DSO; the caller's. NULL: it is not held, or ENOMEM. */
 char *held_files_path(const struct held_files *held, const struct dso *dso);
 

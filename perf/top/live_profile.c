@@ -148,7 +148,7 @@ struct error *live_profile_new(const struct live_profile_opts *opts, struct loop
 			       struct live_profile **out)
 {
 	const struct session_opts session_opts = {.sz = sizeof(session_opts), .log = opts->log};
-	const struct resolver_opts resolver_opts = {
+	struct resolver_opts resolver_opts = {
 		.sz = sizeof(resolver_opts),
 		.log = opts->log,
 		.kallsyms = opts->kallsyms,
@@ -176,6 +176,7 @@ struct error *live_profile_new(const struct live_profile_opts *opts, struct loop
 	TRY(live_events_each(p->rec, add_event, p));
 	TRY(error_mark_usage(filter_check(p->opened.filter, p->opened.session, NULL)));
 	TRY(live_events_follow_cpus(p->rec, add_ids, p));
+	TRY(live_events_hold_files(p->rec, &resolver_opts.held));
 	TRY(resolver_new(p->opened.session, &resolver_opts, &p->opened.resolver));
 	p->opened.path = "live events";
 	p->opened.log = opts->log;

@@ -246,8 +246,25 @@ test_names_of_ended_processes_below_another_root() {
 	gcc -g -O1 -static -fno-omit-frame-pointer -DWORK=blue_work -DCALL=blue_call -o root/blue work.c ||
 		skip "no static libc"
 	rm blue
-	"$PERF_BPF" run profile -F 999 --comm blue --folded -- chroot root /blue 200 >out 2>err || fail "$(cat err)"
+	"$PERF_BPF" run profile -F 999 --comm blue --folded -- chroot root /blue 3000 >out 2>err || fail "$(cat err)"
 	assert_contains out blue_work
+	export PERF_BUILDID_DIR=$PWD/cache
+	for ids in "" --no-buildid-mmap; do
+		expect_status 0 "$PERF_BPF" record -q $ids -e cpu-clock:u -F 999 -o data -- chroot root /blue 3000
+		mv root/blue root/later
+		expect_status 0 "$PERF_BPF" report -i data -s comm,sym
+		mv root/later root/blue
+		assert_contains out blue_work
+		rm -r cache data
+	done
+	# The process has ended when top shows its samples.
+	"$PERF_BPF" top --stdio -z -d 2 -e cpu-clock:u -F 999 -s comm,sym >top 2>err &
+	top=$!
+	soon test -s top
+	chroot root /blue 3000 >/dev/null
+	soon grep -q blue_work top
+	kill $top
+	wait $top || true
 }
 
 # The same process ids and paths in two containers, with different programs.

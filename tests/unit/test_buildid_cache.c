@@ -176,6 +176,9 @@ static void copies_keep_their_authors(void **state)
 		return;
 	}
 	assert_int_equal(file_author(fd, false), geteuid());
+	/* Of another process, and what is open because it has no path here: of nobody. */
+	assert_false(path_is_in_other_root("file"));
+	assert_true(path_is_in_other_root("/proc/self/fd/3"));
 	assert_null(buildid_cache_open("cache", &c));
 	assert_int_equal(add_by(&c, "/theirs/x", OTHER_AUTHOR), 0);
 	assert_int_equal(author_of(COPY("/theirs/x")), OTHER_AUTHOR);
