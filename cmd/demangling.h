@@ -4,8 +4,10 @@
 #define PB_CMD_DEMANGLING_H
 
 #include "sym/demangler.h"
+#include "work/keeper.h"
 
-/* Forks it; before the command drops its privileges. log outlives it; NULL: nothing is said. */
-struct error *demangling_begin(const struct log *log, struct demangler **out);
+/* Is forked when a name needs it. log outlives it; NULL: nothing is said. */
+struct error *demangling_begin(struct keeper *keeper, const struct log *log,
+			       struct demangler **out);
 
 #endif

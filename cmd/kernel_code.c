@@ -2,7 +2,9 @@
 #include "cmd/kernel_code.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cmd/privileges.h"
 #include "lib/sys/descriptors.h"
@@ -23,10 +25,11 @@ struct code_request {
 
 /* ---- in the other process ---- */
 
-static struct error *confine_reader(void *ctx)
+static struct error *open_and_confine(void *ctx)
 {
-	const struct kernel_code *code = ctx;
+	struct kernel_code *code = ctx;
 
+	TRY(kcore_open(&(struct kcore_opts){0}, &code->kcore));
 	return privileges_of_kernel_reader(code->log);
 }
 
@@ -52,7 +55,8 @@ static int give_answer(void *ctx)
 
 /* ---- in this one ---- */
 
-struct error *kernel_code_new(const struct log *log, struct kernel_code **out)
+struct error *kernel_code_new(struct keeper *keeper, const struct log *log,
+			      struct kernel_code **out)
 {
 	_cleanup_(kernel_code_freep) struct kernel_code *code = calloc(1, sizeof(*code));
 
@@ -60,27 +64,21 @@ struct error *kernel_code_new(const struct log *log, struct kernel_code **out)
 		return error_nomem();
 	code->answer = -1;
 	code->log = log;
-	struct error *err = kcore_open(&(struct kcore_opts){0}, &code->kcore);
-	if (err && err->code == ENOMEM)
-		return err;
-	if (err) {
-		log_debug(log, "%s%s%s", err->where ? err->where : "", err->where ? ": " : "",
-			  err->msg);
-		error_free(err);
+	_cleanup_close_ int fd = open("/proc/kcore", O_RDONLY | O_CLOEXEC);
+	if (fd < 0) {
+		log_debug(log, "/proc/kcore: %s", strerror(errno));
 		*out = NULL;
 		return NULL;
 	}
 	const struct writer_process_opts opts = {
-		.confine = confine_reader,
+		.confine = open_and_confine,
 		.write = read_code,
 		.give = give_answer,
 		.ctx = code,
-		.keep = kcore_fd(code->kcore),
+		.keep = -1,
+		.keeper = keeper,
 	};
 	TRY(writer_process_new(&opts, &code->process));
-	/* This one does not have it any more. */
-	kcore_free(code->kcore);
-	code->kcore = NULL;
 	*out = steal_ptr(code);
 	return NULL;
 }
@@ -90,7 +88,6 @@ void kernel_code_free(struct kernel_code *code)
 	if (!code)
 		return;
 	writer_process_free(code->process);
-	kcore_free(code->kcore);
 	free(code);
 }
 

@@ -136,6 +136,16 @@ struct error *privileges_of_kernel_reader(const struct log *log)
 	return confine_and_log(&opts, "by the process that reads the kernel's code", log);
 }
 
+struct error *privileges_of_map_opener(const struct log *log)
+{
+	const struct confine_opts opts = {
+		/* Below /proc/PID/root: not with Landlock. */
+		.keep = CONFINE_CAP(CAP_DAC_READ_SEARCH) | CONFINE_CAP(CAP_SYS_PTRACE),
+		.calls = CONFINE_READ | CONFINE_TAKE | CONFINE_PASS,
+	};
+	return confine_and_log(&opts, "by the process that opens perf maps", log);
+}
+
 struct error *privileges_of_demangler(const struct log *log)
 {
 	const struct confine_opts opts = {.calls = CONFINE_CPU_TIMER, .landlock = true};

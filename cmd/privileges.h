@@ -18,12 +18,14 @@
  */
 enum {
 	READER_WAITS = 1 << 0, /* for keys of the terminal, and it can be stopped */
-	READER_ASKS = 1 << 1,  /* another process, which has privileges_of_kernel_reader() */
+	READER_ASKS = 1 << 1,  /* other processes, which have the privileges below */
 };
 struct error *privileges_of_reader(const char *const *outputs, size_t n, unsigned needs,
 				   const struct log *log);
 /* The process that reads code of the kernel from a file that is open. */
 struct error *privileges_of_kernel_reader(const struct log *log);
+/* The process that opens perf maps below the root directories of processes. */
+struct error *privileges_of_map_opener(const struct log *log);
 /* Of the process that demangles names. */
 struct error *privileges_of_demangler(const struct log *log);
 

@@ -12,6 +12,7 @@
 #include "cmd/kernel_code.h"
 #include "cmd/options.h"
 #include "cmd/privileges.h"
+#include "cmd/process_files.h"
 #include "cmd/recorded_kernel.h"
 
 /* Above the keys of the commands' own options, which begin at 256. */
@@ -138,21 +139,38 @@ bool recording_is_input(const struct recording_opts *opts)
 	return !strcmp(recording_path(opts), "-");
 }
 
-/* Before that, the processes are forked that read the kernel's code and demangle names. */
+/*
+ * Before that, the process is forked that starts those which read the kernel's code, demangle names
+ * and open perf maps.
+ */
 static struct error *give_up_privileges(struct recording_opts *opts, const struct log *log,
 					struct opened_recording *r)
 {
 	if (opts->confined)
 		return NULL;
 	opts->confined = true;
+	TRY(keeper_new(&r->keeper));
 	if (opts->code && !opts->vmlinux && !opts->kallsyms && !opts->symfs)
-		TRY(kernel_code_new(log, &r->kernel_code));
+		TRY(kernel_code_new(r->keeper, log, &r->kernel_code));
 	if (!opts->no_demangle || opts->demangle_kernel)
-		TRY(demangling_begin(log, &r->demangler));
+		TRY(demangling_begin(r->keeper, log, &r->demangler));
+	if (!opts->symfs)
+		TRY(process_files_new(r->keeper, log, &r->process_files));
+	TRY(keeper_start(r->keeper));
 	opts->demangler = r->demangler;
+	opts->process_files = r->process_files;
 	return privileges_of_reader(
 		opts->outputs, ARRAY_SIZE(opts->outputs),
-		(opts->interactive ? READER_WAITS : 0) | (r->kernel_code ? READER_ASKS : 0), log);
+		(opts->interactive ? READER_WAITS : 0) | (opts->symfs ? 0 : READER_ASKS), log);
+}
+
+/* In ns since 1970, of the second that has begun; 0: not known. */
+static uint64_t last_change(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) || !S_ISREG(st.st_mode) ? 0
+						       : (uint64_t)(st.st_mtime + 1) * 1000000000;
 }
 
 struct error *recording_open(struct recording_opts *opts, const struct log *log,
@@ -183,7 +201,10 @@ struct error *recording_open(struct recording_opts *opts, const struct log *log,
 	resolver_opts.kernel_code = r->kernel_code ? kernel_code_read : NULL;
 	resolver_opts.kernel_code_ctx = r->kernel_code;
 	resolver_opts.demangler = opts->demangler;
+	resolver_opts.perf_map = opts->process_files ? process_files_perf_map : NULL;
+	resolver_opts.perf_map_ctx = opts->process_files;
 	r->path = recording_path(opts);
+	resolver_opts.recorded_until = last_change(r->path);
 	r->log = log;
 	struct error *err = session_open(r->path, &session_opts, &r->session);
 	if (err && err->code == ENOENT)
@@ -214,6 +235,8 @@ void recording_close(struct opened_recording *r)
 	session_free(r->session);
 	kernel_code_free(r->kernel_code);
 	demangler_free(r->demangler);
+	process_files_free(r->process_files);
+	keeper_free(r->keeper);
 	recorded_kernel_free(r->recorded_kernel);
 	*r = (struct opened_recording){0};
 }

@@ -25,15 +25,16 @@ struct recording_opts {
 	const char *kallsyms, *vmlinux, *symfs;
 	bool ignore_vmlinux; /* of resolver_opts; set by the command */
 	bool no_demangle, demangle_kernel;
-	bool parameters;	     /* of C++ functions are shown; set by the command */
-	unsigned max_stack;	     /* 0: not given */
-	bool lines, inlines;	     /* of resolver_opts; set by the command */
-	struct filter_opts filter;   /* sz is set by recording_open() */
-	bool interactive;	     /* of privileges_of_reader(); set by the command */
-	const char *outputs[2];	     /* files that the command writes later; NULL: none */
-	bool code;		     /* of functions is shown; set by the command */
-	bool confined;		     /* by recording_open() of an earlier recording */
-	struct demangler *demangler; /* of that one */
+	bool parameters;		     /* of C++ functions are shown; set by the command */
+	unsigned max_stack;		     /* 0: not given */
+	bool lines, inlines;		     /* of resolver_opts; set by the command */
+	struct filter_opts filter;	     /* sz is set by recording_open() */
+	bool interactive;		     /* of privileges_of_reader(); set by the command */
+	const char *outputs[2];		     /* files that the command writes later; NULL: none */
+	bool code;			     /* of functions is shown; set by the command */
+	bool confined;			     /* by recording_open() of an earlier recording */
+	struct demangler *demangler;	     /* of that one */
+	struct process_files *process_files; /* likewise */
 };
 
 extern const struct argp recording_argp;

@@ -331,6 +331,7 @@ int cmd_run(int argc, char **argv)
 	_cleanup_config_ struct config *config = NULL;
 	_cleanup_(run_output_freep) struct run_output *output = NULL;
 	struct run_delegated delegated = {.session = DELEGATED_INIT};
+	_cleanup_(keeper_freep) struct keeper *keeper = NULL;
 	_cleanup_(demangler_freep) struct demangler *demangler = NULL;
 	_cleanup_(run_freep) struct run *run = NULL;
 	/* Before argp sorts the words. */
@@ -391,7 +392,11 @@ int cmd_run(int argc, char **argv)
 	if (!err)
 		err = run_output_new(&args.output, o, &output);
 	if (!err)
-		err = demangling_begin(o->log, &demangler);
+		err = keeper_new(&keeper);
+	if (!err)
+		err = demangling_begin(keeper, o->log, &demangler);
+	if (!err)
+		err = keeper_start(keeper);
 	o->demangler = demangler;
 	if (!err) {
 		err = run_new(o, &run);

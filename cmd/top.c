@@ -351,6 +351,7 @@ struct top {
 	const struct top_args *args;
 	struct loop *loop;
 	struct live_profile *profile;
+	struct keeper *keeper;		 /* of the next two */
 	struct kernel_code *kernel_code; /* NULL: nobody can read it */
 	struct demangler *demangler;
 	struct tty *tty;	 /* NULL: tables are printed */
@@ -602,7 +603,8 @@ static struct error *fork_others(struct top *top, const struct log *log)
 	const struct live_profile_opts *p = &top->args->profile;
 
 	TRY(tty_begin(top->tty));
-	return p->vmlinux || p->kallsyms ? NULL : kernel_code_new(log, &top->kernel_code);
+	return p->vmlinux || p->kallsyms ? NULL
+					 : kernel_code_new(top->keeper, log, &top->kernel_code);
 }
 
 static struct error *run(struct top *top, struct log *log)
@@ -610,9 +612,11 @@ static struct error *run(struct top *top, struct log *log)
 	const struct code_opts *code = &top->args->code;
 	struct live_profile_opts opts = top->args->profile;
 
+	TRY(keeper_new(&top->keeper));
 	if (top->tty)
 		TRY(fork_others(top, log));
-	TRY(demangling_begin(log, &top->demangler));
+	TRY(demangling_begin(top->keeper, log, &top->demangler));
+	TRY(keeper_start(top->keeper));
 	opts.demangler = top->demangler;
 	opts.code.shown = top->tty;
 	opts.code.no_source = code->no_source;
@@ -694,6 +698,7 @@ static struct error *top_run(struct top_args *args, struct log *log)
 	live_profile_free(top.profile);
 	kernel_code_free(top.kernel_code);
 	demangler_free(top.demangler);
+	keeper_free(top.keeper);
 	tty_free(top.tty);
 	return err;
 }

@@ -11,6 +11,7 @@
 #include "cmd/demangling.h"
 #include "cmd/kernel_code.h"
 #include "cmd/privileges.h"
+#include "cmd/process_files.h"
 
 /* ---- what the program has in place of this ---- */
 
@@ -83,18 +84,34 @@ struct error *privileges_of_server(const struct log *log)
 	return NULL;
 }
 
-struct error *demangling_begin(const struct log *log, struct demangler **out)
+struct error *demangling_begin(struct keeper *keeper, const struct log *log, struct demangler **out)
 {
 	return NULL;
 }
 
-struct error *kernel_code_new(const struct log *log, struct kernel_code **out)
+struct error *kernel_code_new(struct keeper *keeper, const struct log *log,
+			      struct kernel_code **out)
 {
 	return NULL;
 }
 
 void kernel_code_free(struct kernel_code *code)
 {
+}
+
+struct error *process_files_new(struct keeper *keeper, const struct log *log,
+				struct process_files **out)
+{
+	return NULL;
+}
+
+void process_files_free(struct process_files *files)
+{
+}
+
+struct error *process_files_perf_map(void *ctx, int32_t pid, int *fd)
+{
+	return error_new(ENOENT, "no perf map");
 }
 
 struct error *kernel_code_read(void *ctx, uint64_t address, uint64_t size, struct strbuf *out)

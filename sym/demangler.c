@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The process that demangles is a child of another one that only waits for it: when it is killed by
- * a limit, that one answers in its place and forks the next. (The command itself cannot fork any
- * more: its filter of system calls forbids it.) All three share a pair of sockets, which keeps the
- * bounds of messages. Each request has a number, which its answer repeats; 0 stands for the request
- * during which the process was killed.
+ * A pair of sockets keeps the bounds of messages. Each request has a number, which its answer
+ * repeats. When the process is killed by a limit, whoever has forked it answers in its place, with
+ * the number 0, and forks the next.
  *
  * How harmful a name can be follows from the references in it. Each reference (S1_, T_, Rust's B3_)
  * stands for at most all that came before, so each at most doubles what is printed, and what is
@@ -47,7 +45,6 @@ enum {
 
 struct demangler {
 	pthread_mutex_t lock;
-	pid_t pid;
 	int fd; /* -1: the process has ended */
 	const struct log *log;
 	uint32_t number;
@@ -140,27 +137,34 @@ static void limit_memory(void)
 		setrlimit(RLIMIT_AS, &limit);
 }
 
-/* Does not return. 0: nobody asks any more; 2: it cannot work. */
-static void serve_names(const struct demangler_opts *opts, int socket)
+void demangler_serve(const struct demangler_opts *opts, int socket)
 {
 	char *request = malloc(MESSAGE_SIZE + 1), *reply = malloc(MESSAGE_SIZE);
 	const size_t head = sizeof(struct demangle_request);
 	const struct itimerval limit = {.it_value.tv_usec = NAME_MICROSECONDS}, none = {0};
+	sigset_t profile;
 
 	if (!request || !reply)
 		_exit(2);
-	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+	/* The limit ends it. */
+	signal(SIGPROF, SIG_DFL);
+	sigemptyset(&profile);
+	sigaddset(&profile, SIGPROF);
+	sigprocmask(SIG_UNBLOCK, &profile, NULL);
+	const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	limit_memory();
 	struct error *err = opts->confine ? opts->confine(opts->ctx) : NULL;
 	if (err)
 		_exit(2);
+	for (int fd = STDIN_FILENO; null >= 0 && fd <= STDERR_FILENO; fd++)
+		dup2(null, fd);
 	for (;;) {
 		const ssize_t n = read(socket, request, MESSAGE_SIZE);
 		const struct demangle_request *asked = (const void *)request;
 		struct demangle_reply *answer = (void *)reply;
 
 		if (n <= (ssize_t)head)
-			_exit(0);
+			return;
 		request[n] = 0;
 		const uint64_t before = cpu_us();
 		setitimer(ITIMER_PROF, &limit, NULL);
@@ -171,71 +175,38 @@ static void serve_names(const struct demangler_opts *opts, int socket)
 		memcpy(reply + sizeof(*answer), shown ? shown : "", size);
 		free(shown);
 		if (write(socket, reply, sizeof(*answer) + size) < 0)
-			_exit(0);
+			return;
 	}
 }
 
-/* ---- in the one that waits for it ---- */
-
-/* Does not return. */
-static void keep_serving(const struct demangler_opts *opts, int socket)
+bool demangler_ended(int socket, int status)
 {
 	static const struct demangle_reply killed = {.us = NAME_MICROSECONDS};
-	sigset_t signals;
-	int status;
 
-	sigfillset(&signals);
-	sigdelset(&signals, SIGPROF);
-	sigprocmask(SIG_SETMASK, &signals, NULL);
-	signal(SIGPROF, SIG_DFL);
-	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-	prctl(PR_SET_NAME, "perf-bpf-names", 0, 0, 0);
-	descriptors_close_others(&socket, 1);
-	const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-	for (int fd = STDIN_FILENO; null >= 0 && fd <= STDERR_FILENO; fd++)
-		if (fd != socket)
-			dup2(null, fd);
-	for (;;) {
-		const pid_t pid = fork();
-
-		if (!pid)
-			serve_names(opts, socket);
-		while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
-			;
-		/* libiberty exits with 1 when there is no memory */
-		if (pid < 0 || (WIFEXITED(status) && WEXITSTATUS(status) != 1))
-			_exit(0);
-		if (write(socket, &killed, sizeof(killed)) < 0)
-			_exit(0);
-	}
+	/* libiberty exits with 1 when there is no memory */
+	if (WIFEXITED(status) && WEXITSTATUS(status) != 1)
+		return false;
+	return write(socket, &killed, sizeof(killed)) == sizeof(killed);
 }
 
 /* ---- in the command ---- */
 
-struct error *demangler_new(const struct demangler_opts *opts, struct demangler **out)
+struct error *demangler_new(int socket, const struct log *log, struct demangler **out)
 {
-	_cleanup_(demangler_freep) struct demangler *d = calloc(1, sizeof(*d));
-	int pair[2];
+	struct demangler *d = calloc(1, sizeof(*d));
 
 	if (!d)
 		return error_nomem();
 	d->fd = -1;
-	d->log = opts->log;
+	d->log = log;
 	pthread_mutex_init(&d->lock, NULL);
 	d->message = malloc(MESSAGE_SIZE + 1);
-	if (!d->message)
+	if (!d->message) {
+		demangler_free(d);
 		return error_nomem();
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
-		return error_errno(errno, "cannot create sockets");
-	d->pid = fork();
-	if (!d->pid)
-		keep_serving(opts, pair[1]);
-	const int code = errno;
-	close(pair[1]);
-	d->fd = pair[0];
-	if (d->pid < 0)
-		return error_errno(code, "cannot fork the process that demangles names");
-	*out = steal_ptr(d);
+	}
+	d->fd = socket;
+	*out = d;
 	return NULL;
 }
 
@@ -244,9 +215,6 @@ void demangler_free(struct demangler *d)
 	if (!d)
 		return;
 	closep(&d->fd);
-	if (d->pid > 0)
-		while (waitpid(d->pid, NULL, 0) < 0 && errno == EINTR)
-			;
 	pthread_mutex_destroy(&d->lock);
 	free(d->message);
 	free(d);

@@ -4,19 +4,18 @@
  * hexadecimal numbers (tools/perf/Documentation/jit-interface.txt). Other lines
  * are skipped.
  *
- * Every user may write such a file for a process that root looks at. So it must be a regular
- * file (a FIFO would make us wait) of that process's user, and how much is read and kept is
- * limited: a sparse file may claim terabytes, in one line, and a line of six bytes becomes a symbol
- * of forty.
+ * Every user may write such a file for a process that root looks at. So whoever opens it sees to
+ * it that it is a regular file of that process's user, and how much is read and kept is limited: a
+ * sparse file may claim terabytes, in one line, and a line of six bytes becomes a symbol of forty.
  */
 #include "sym/internal.h"
 
 #include <ctype.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "lib/sys/open_file.h"
+#include <sys/stat.h>
 
 enum {
 	MAX_SIZE = 256 << 20, /* of the file */
@@ -89,15 +88,18 @@ struct error *symtab_read_perf_map(FILE *f, size_t room, struct symtab **out)
 	return NULL;
 }
 
-struct error *symtab_load_perf_map(const char *path, uid_t owner, size_t room, struct symtab **out)
+struct error *symtab_load_perf_map(int fd, const char *name, size_t room, struct symtab **out)
 {
-	const struct open_regular_opts opts = {
-		.owned = true,
-		.owner = owner,
-		.max_bytes = MAX_SIZE,
-	};
-	_cleanup_fclose_ FILE *f = NULL;
+	_cleanup_close_ int own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	struct stat st;
 
-	TRY(fopen_regular(path, &opts, &f));
-	return error_at(symtab_read_perf_map(f, room, out), "%s", path);
+	if (own < 0 || fstat(own, &st))
+		return error_at(error_errno(errno, "cannot be read"), "%s", name);
+	if (st.st_size > MAX_SIZE)
+		return error_at(too_large(), "%s", name);
+	_cleanup_fclose_ FILE *f = fdopen(own, "r");
+	if (!f)
+		return error_nomem();
+	steal_fd(&own);
+	return error_at(symtab_read_perf_map(f, room, out), "%s", name);
 }

@@ -151,11 +151,10 @@ void kallsyms_free(struct kallsyms *k);
 DEFINE_FREEP(struct kallsyms, kallsyms_free)
 
 /*
- * "START SIZE NAME" lines that a JIT wrote (/tmp/perf-PID.map). EPERM if the file belongs to
- * another user than root, the caller and owner, the user of the process. EFBIG if the file is too
- * large or the table would need more memory than room, in bytes.
+ * "START SIZE NAME" lines that a JIT wrote (/tmp/perf-PID.map), from their start; name is for
+ * errors. EFBIG if the file is too large or the table would need more memory than room, in bytes.
  */
-struct error *symtab_load_perf_map(const char *path, uid_t owner, size_t room, struct symtab **out);
+struct error *symtab_load_perf_map(int fd, const char *name, size_t room, struct symtab **out);
 
 /* One symbol, [start, start + len): the image of a BPF program. */
 struct error *symtab_new_one(uint64_t start, uint64_t len, const char *name, struct symtab **out);

@@ -19,10 +19,13 @@
 
 #include "lib/base/cleanup.h"
 #include "lib/sys/descriptors.h"
+#include "work/keeper.h"
 
 struct writer_process {
-	pid_t pid;
+	pid_t pid; /* 0: it is the keeper's */
 	int fd;
+	bool is_late; /* it has not said yet that it is ready */
+	struct writer_process_opts opts;
 };
 
 /* An error as a message; texts are cut at the end of their arrays. */
@@ -78,6 +81,13 @@ static void serve(const struct writer_process_opts *opts, int socket)
 	if (null > STDERR_FILENO)
 		close(null);
 	const bool ready = !err;
+	/* The reply would not be read if this end was closed with a request in it. */
+	if (!ready && opts->keeper) {
+		int fd;
+
+		descriptor_receive(socket, request ? request : (char[1]){0},
+				   request ? WRITER_MAX_REQUEST : 1, &fd);
+	}
 	if (!send_reply(socket, err, -1) || !ready)
 		_exit(1);
 	for (;;) {
@@ -126,6 +136,26 @@ static struct error *receive_reply(const struct writer_process *writer, int *pas
 			      : err;
 }
 
+static void serve_late(void *ctx, int socket)
+{
+	serve(&((struct writer_process *)ctx)->opts, socket);
+}
+
+static struct error *add_to_keeper(struct writer_process *writer,
+				   const struct writer_process_opts *opts)
+{
+	const struct late_process process = {
+		.name = "perf-bpf-files",
+		.serve = serve_late,
+		.ctx = writer,
+		.keep = opts->keep,
+	};
+
+	writer->opts = *opts;
+	writer->is_late = true;
+	return keeper_add(opts->keeper, &process, &writer->fd);
+}
+
 struct error *writer_process_new(const struct writer_process_opts *opts,
 				 struct writer_process **out)
 {
@@ -135,6 +165,11 @@ struct error *writer_process_new(const struct writer_process_opts *opts,
 	if (!writer)
 		return error_nomem();
 	writer->fd = -1;
+	if (opts->keeper) {
+		TRY(add_to_keeper(writer, opts));
+		*out = steal_ptr(writer);
+		return NULL;
+	}
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
 		return error_errno(errno, "cannot create sockets");
 	writer->pid = fork();
@@ -163,14 +198,16 @@ void writer_process_free(struct writer_process *writer)
 	free(writer);
 }
 
-static struct error *ask(const struct writer_process *writer, const void *request, size_t size,
-			 int fd)
+static struct error *ask(struct writer_process *writer, const void *request, size_t size, int fd)
 {
 	if (size > WRITER_MAX_REQUEST)
 		return error_errno(EMSGSIZE, "cannot ask the process that writes files");
 	if (descriptor_send(writer->fd, request, size, fd, 0) != (ssize_t)size)
 		return error_errno(errno, "cannot ask the process that writes files");
-	return NULL;
+	if (!writer->is_late)
+		return NULL;
+	writer->is_late = false;
+	return receive_reply(writer, NULL);
 }
 
 struct error *writer_process_ask(struct writer_process *writer, const void *request, size_t size,

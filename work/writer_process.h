@@ -22,6 +22,7 @@ enum {
 	WRITER_MAX_REQUEST = 8192, /* bytes */
 };
 
+struct keeper;
 struct writer_process;
 
 struct writer_process_opts {
@@ -37,6 +38,11 @@ struct writer_process_opts {
 	void (*end)(void *ctx); /* When nobody can ask any more; NULL: nothing is to be done. */
 	void *ctx;
 	int keep; /* a descriptor that the other process needs; -1: none. The others are closed. */
+	/*
+	 * It is forked when it is first asked, whose error says then if it cannot be confined; ctx
+	 * must last until keeper_start(). NULL: at once.
+	 */
+	struct keeper *keeper;
 };
 
 struct error *writer_process_new(const struct writer_process_opts *opts,

@@ -52,7 +52,9 @@ struct filter_opts {
 };
 
 /* A recording that was opened, and what selects its samples. */
+struct keeper;
 struct kernel_code;
+struct process_files;
 struct recorded_kernel;
 struct opened_recording {
 	const char *path; /* "-": standard input */
@@ -61,8 +63,10 @@ struct opened_recording {
 	struct filter *filter;
 	struct resolver *resolver;
 	/* Of the command, which frees them; NULL: none. */
+	struct keeper *keeper; /* of the next three */
 	struct kernel_code *kernel_code;
 	struct demangler *demangler;
+	struct process_files *process_files;
 	struct recorded_kernel *recorded_kernel;
 };
 

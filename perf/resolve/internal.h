@@ -69,6 +69,24 @@ void resolver_note(struct resolver *r, struct error *err);
 void resolver_open_lines(struct resolver *r, const struct dso *dso, const char *path,
 			 const char *symfs, struct dso_syms *ds);
 
+/* Says why a file is not used, once for the reasons that many have, and frees err. */
+void resolver_log(struct resolver *r, const char *path, struct error *err);
+
+/* perf_maps.c */
+
+bool is_perf_map(const char *path);
+/* NULL: the JIT compiler has written nothing, or the log has the reason. */
+struct symtab *resolver_load_jit(struct resolver *r, const char *path, struct dso_syms *ds);
+/*
+ * The symbol of a JIT's code, whose file may have grown since it was read. A
+ * file is read again once between two refreshes: a process that changes its
+ * file all the time costs one file per snapshot, not one per address.
+ */
+const struct symbol *resolver_find_in_grown(struct resolver *r, const struct map *map,
+					    uint64_t addr);
+void resolver_free_perf_map(struct resolver *r, struct symtab *st);
+void resolver_free_replaced(struct resolver *r);
+
 /* kernel_symbols.c; NULL: there are none, and the log has the reason. */
 struct symtab *resolver_load_kernel(struct resolver *r, const struct map *map, struct dso_syms *ds);
 struct symtab *resolver_load_module(struct resolver *r, const struct map *map, struct dso_syms *ds);

@@ -62,21 +62,6 @@ static void free_bpf(struct resolver *r)
 	u64map_deinit(&r->bpf_lines);
 }
 
-static void free_perf_map(struct resolver *r, struct symtab *st)
-{
-	r->perf_maps_size -= st ? symtab_memory(st) : 0;
-	symtab_free(st);
-}
-
-static void free_replaced(struct resolver *r)
-{
-	struct symtab **st;
-
-	vec_for_each (st, &r->replaced)
-		free_perf_map(r, *st);
-	r->replaced.n = 0;
-}
-
 void resolver_free(struct resolver *r)
 {
 	if (!r)
@@ -93,19 +78,12 @@ void resolver_free(struct resolver *r)
 	}
 	vec_deinit(&r->loaded);
 	free_bpf(r);
-	free_replaced(r);
+	resolver_free_replaced(r);
 	vec_deinit(&r->replaced);
 	symtab_free(r->trampolines);
 	kallsyms_free(r->kallsyms);
 	free(r->buildid_dir);
 	free(r);
-}
-
-static bool is_perf_map(const char *path)
-{
-	int pid, len = 0;
-
-	return sscanf(path, "/tmp/perf-%d.map%n", &pid, &len) == 1 && len && !path[len];
 }
 
 /* A live session has forgotten the DSO. */
@@ -117,7 +95,7 @@ static void dso_syms_free(void *priv)
 	ds->r->loaded.v[ds->index] = *last;
 	ds->r->loaded.n--;
 	if (is_perf_map(ds->dso->path))
-		free_perf_map(ds->r, ds->st);
+		resolver_free_perf_map(ds->r, ds->st);
 	else
 		symtab_free(ds->st);
 	source_lines_free(ds->lines);
@@ -196,7 +174,7 @@ static char *path_inside(int32_t pid, const char *path)
 	return is_there ? steal_ptr(inside) : NULL;
 }
 
-static void log_and_free(struct resolver *r, const char *path, struct error *err)
+void resolver_log(struct resolver *r, const char *path, struct error *err)
 {
 	r->no_memory |= err && err->code == ENOMEM;
 	if (err && err->code == ESTALE && !r->changed_warned) {
@@ -214,119 +192,6 @@ static void log_and_free(struct resolver *r, const char *path, struct error *err
 	else if (err && err->code != ENOENT && err->code != ENODATA)
 		log_info(r->opts.log, "%s: %s", err->where ? err->where : path, err->msg);
 	error_free(err);
-}
-
-/* The process that a perf map is for. */
-static int32_t perf_map_pid(const char *path)
-{
-	int pid = 0;
-
-	sscanf(path, "/tmp/perf-%d.map", &pid);
-	return pid;
-}
-
-/* Its user; 0 if it ended. */
-static uid_t perf_map_user(const char *path)
-{
-	const int32_t pid = perf_map_pid(path);
-	char proc[32];
-	struct stat st;
-
-	snprintf(proc, sizeof(proc), "/proc/%d", pid);
-	return stat(proc, &st) ? 0 : st.st_uid;
-}
-
-/*
- * The file that a JIT writes for the process: outside, or in the process's own /tmp, where it is
- * named by the id that the process has in its PID namespace.
- */
-static char *perf_map_path(const struct resolver *r, const char *path)
-{
-	struct sys_proc_status status = {0};
-
-	if (r->pid && access(path, R_OK))
-		error_free(sys_proc_status(NULL, 0, r->pid, &status));
-	_cleanup_free_ char *own =
-		status.ns_pid ? text_format("/tmp/perf-%d.map", (int)status.ns_pid) : NULL;
-	char *inside = own ? path_inside(r->pid, own) : NULL;
-
-	return inside ? inside : strdup(path);
-}
-
-static off_t file_size(const char *path)
-{
-	_cleanup_close_ int fd = -1;
-	struct stat st;
-
-	error_free(open_regular(path, NULL, &fd));
-	return fd < 0 || fstat(fd, &st) ? 0 : st.st_size;
-}
-
-static struct symtab *load_perf_map(struct resolver *r, const char *path, off_t *size)
-{
-	_cleanup_free_ char *found = perf_map_path(r, path);
-	const uid_t user = perf_map_user(path);
-	struct symtab *st = NULL;
-
-	if (!found)
-		return NULL;
-	*size = file_size(found);
-	struct error *err =
-		symtab_load_perf_map(found, user, PERF_MAPS_ROOM - r->perf_maps_size, &st);
-	r->perf_maps_size += st ? symtab_memory(st) : 0;
-	log_and_free(r, found, err);
-	return st;
-}
-
-/* What the JIT compiler has written for the process of a perf map, with the code; NULL: nothing. */
-static struct symtab *load_jitdump(struct resolver *r, const char *perf_map, struct dso_syms *ds)
-{
-	const char *path = session_jitdump(r->session, perf_map_pid(perf_map));
-	const char *symfs = r->opts.symfs ? r->opts.symfs : "";
-	_cleanup_free_ char *file = path ? text_format("%s%s", symfs, path) : NULL;
-	struct symtab *st = NULL;
-
-	r->no_memory |= path && !file;
-	if (!file)
-		return NULL;
-	struct error *err = jitdump_load(file, perf_map_user(perf_map),
-					 PERF_MAPS_ROOM - r->perf_maps_size, &ds->jitdump);
-	if (!err)
-		err = jitdump_symtab(ds->jitdump, &st);
-	if (!err) {
-		r->perf_maps_size += jitdump_memory(ds->jitdump) + symtab_memory(st);
-	} else {
-		jitdump_free(ds->jitdump);
-		ds->jitdump = NULL;
-	}
-	log_and_free(r, file, err);
-	return st;
-}
-
-/*
- * The symbol of a JIT's code, whose file may have grown since it was read. A
- * file is read again once between two refreshes: a process that changes its
- * file all the time costs one file per snapshot, not one per address.
- */
-static const struct symbol *find_in_grown(struct resolver *r, const struct map *map, uint64_t addr)
-{
-	struct dso_syms *ds = map->dso->priv;
-
-	if (!ds || !is_perf_map(map->dso->path) || ds->read_again == r->round)
-		return NULL;
-	_cleanup_free_ char *path = perf_map_path(r, map->dso->path);
-	const off_t size = path ? file_size(path) : 0;
-	if (!size || size == ds->size)
-		return NULL;
-	ds->read_again = r->round;
-	struct symtab **slot = ds->st ? vec_push(&r->replaced) : NULL;
-	if (ds->st && !slot)
-		return NULL;
-	if (slot)
-		*slot = ds->st;
-	ds->st = load_perf_map(r, map->dso->path, &ds->size);
-	memset(r->cache, 0, sizeof(r->cache));
-	return ds->st ? symtab_find(ds->st, addr) : NULL;
 }
 
 /* The file that was mapped, and not another one that has or had its path. */
@@ -413,10 +278,8 @@ static struct symtab *load_user(struct resolver *r, struct dso *dso, struct dso_
 	struct symtab *st = NULL;
 	struct error *err;
 
-	if (is_perf_map(dso->path)) {
-		st = load_jitdump(r, dso->path, ds);
-		return st ? st : load_perf_map(r, dso->path, &ds->size);
-	}
+	if (is_perf_map(dso->path))
+		return resolver_load_jit(r, dso->path, ds);
 	if (is_unsure(r, dso)) {
 		log_info(
 			r->opts.log,
@@ -438,7 +301,7 @@ static struct symtab *load_user(struct resolver *r, struct dso *dso, struct dso_
 	} else {
 		return NULL;
 	}
-	log_and_free(r, dso->path, err);
+	resolver_log(r, dso->path, err);
 	if (st && symtab_is_cut(st))
 		log_warn(r->opts.log, "%s: many of its symbols share long names: some are not used",
 			 dso->path);
@@ -768,7 +631,7 @@ void resolver_refresh(struct resolver *r)
 {
 	uint64_t generation = session_generation(r->session);
 
-	free_replaced(r);
+	resolver_free_replaced(r);
 	r->round++;
 	if (generation == r->generation)
 		return;
@@ -793,7 +656,7 @@ void resolve_addr_at(struct resolver *r, int32_t pid, uint64_t time, uint8_t cpu
 	r->pid = kernel ? 0 : pid;
 	resolve_addr_in(r, map, cpumode, addr, out);
 	if (!out->sym && map && map->dso->kind == DSO_ANON)
-		out->sym = find_in_grown(r, map, addr);
+		out->sym = resolver_find_in_grown(r, map, addr);
 	else if (!out->sym && !map && kernel)
 		out->sym = resolver_find_trampoline(r, addr);
 	if (out->sym)

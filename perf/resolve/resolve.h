@@ -37,6 +37,10 @@ struct resolver_opts {
 	struct error *(*kernel_code)(void *ctx, uint64_t address, uint64_t size,
 				     struct strbuf *out);
 	void *kernel_code_ctx;
+	/* perf_map_open(), by a process that may. NULL: this one may. */
+	struct error *(*perf_map)(void *ctx, int32_t pid, int *fd);
+	void *perf_map_ctx;
+	uint64_t recorded_until; /* ns since 1970, or later; 0: now, or not known */
 	/* Of a live session: files that were opened when they were mapped. NULL: none. */
 	const struct held_files *held;
 };
@@ -53,6 +57,12 @@ struct error *resolver_new(struct session *s, const struct resolver_opts *opts,
 			   struct resolver **out);
 void resolver_free(struct resolver *r);
 DEFINE_FREEP(struct resolver, resolver_free)
+
+/*
+ * Opens the perf map that a process which still runs has written in its own /tmp, which must be
+ * its user's, root's or the caller's. Errors as open_regular(), ESRCH.
+ */
+struct error *perf_map_open(int32_t pid, int *fd);
 
 /* Where an address lies. Pointers live as long as the session and the resolver. */
 struct location {

@@ -146,6 +146,11 @@ static void serve_questions(struct probe_finder *finder, int socket, pid_t paren
 	finder->process = NULL;
 	struct error *err = confine(&log);
 	if (err) {
+		_cleanup_strbuf_ struct strbuf question = STRBUF_INIT;
+		bool ended;
+
+		/* The answer would not be read if this end was closed with a question in it. */
+		error_free(receive_bytes(socket, &question, &ended));
 		encode_error(&answer, err);
 		error_free(send_bytes(socket, answer.str, answer.len));
 		_exit(1);

@@ -241,12 +241,22 @@ static struct error *become(const char *command)
 
 	if (!strcmp(command, "nothing"))
 		return NULL;
-	if (!strcmp(command, "report"))
+	if (!strcmp(command, "report, of files below --symfs"))
 		return privileges_of_reader(none, 1, 0, NULL);
+	if (!strcmp(command, "report"))
+		return privileges_of_reader(none, 1, READER_ASKS, NULL);
 	if (!strcmp(command, "report --html"))
-		return privileges_of_reader(html, 1, 0, NULL);
+		return privileges_of_reader(html, 1, READER_ASKS, NULL);
 	if (!strcmp(command, "report, the browser"))
 		return privileges_of_reader(none, 1, READER_WAITS | READER_ASKS, NULL);
+	if (!strcmp(command, "the process that reads the kernel's code"))
+		return privileges_of_kernel_reader(NULL);
+	if (!strcmp(command, "the process that opens perf maps"))
+		return privileges_of_map_opener(NULL);
+	if (!strcmp(command, "the process that demangles names"))
+		return privileges_of_demangler(NULL);
+	if (!strcmp(command, "the process that finds probe points"))
+		return privileges_of_finder(NULL);
 	if (!strcmp(command, "record"))
 		return privileges_of_recorder(RECORD_RUNNING, ".", false, NULL);
 	if (!strcmp(command, "record, at its end"))

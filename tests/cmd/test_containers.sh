@@ -579,6 +579,26 @@ test_perf_map_in_a_container() {
 	pid=$(pgrep -P $!)
 	expect_status 0 "$PERF_BPF" run profile -F 999 --folded -p $pid -- $UNTIL_USED $pid
 	assert_contains out jitted_loop
+	"$PERF_BPF" top --stdio -d 0.1 -e cpu-clock:u -p $pid -s sym >top &
+	top=$!
+	soon grep -q jitted_loop top
+	kill $top
+	wait $top || true
+	# Another process opens it for those that have given up the right to.
+	expect_status 0 "$PERF_BPF" record -q -e cpu-clock:u -o data -p $pid -- $UNTIL_USED $pid
+	for command in "report -s sym" "report --json" "script -F ip,sym"; do
+		expect_status 0 "$PERF_BPF" $command -i data
+		assert_contains out jitted_loop
+	done
+	# Not one of another user, and not that of a later process.
+	chown 4242 root/files/perf-1.map
+	expect_status 0 "$PERF_BPF" report -i data -s sym
+	! grep jitted_loop out || fail "names of another user"
+	assert_contains err "it belongs to user 4242"
+	chown 0 root/files/perf-1.map
+	touch -d "2001-01-01" data
+	expect_status 0 "$PERF_BPF" report -i data -s sym
+	! grep jitted_loop out || fail "names of a later process"
 }
 
 run_tests

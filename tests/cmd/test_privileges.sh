@@ -399,9 +399,14 @@ test_what_is_left_to_an_attacker() {
 		assert_equal "$command:$(cat out)" "$command:${can:+ $can}"
 	done <<-END
 		nothing:$all
+		report, of files below --symfs:read_file
 		report:read_file
 		report --html:read_file create_file change_file
 		report, the browser:read_file signal_root
+		the process that reads the kernel's code:
+		the process that opens perf maps:read_file read_memory
+		the process that demangles names:
+		the process that finds probe points:read_file read_memory
 		record:read_file read_memory signal_process signal_root read_map change_map find_map attach_program sample_everybody
 		record, at its end:read_file read_memory signal_process signal_root
 		record, the process that copies files:create_file change_file

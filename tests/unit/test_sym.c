@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 
 #include "lib/base/strbuf.h"
+#include "lib/sys/open_file.h"
 #include "sym/internal.h"
 
 static struct kallsyms *parse(const char *text)
@@ -468,6 +469,14 @@ static void test_notes(void **state)
 	}
 }
 
+static struct error *load_perf_map(const char *path, struct symtab **st)
+{
+	_cleanup_close_ int fd = -1;
+
+	TRY(open_regular(path, NULL, &fd));
+	return symtab_load_perf_map(fd, path, SIZE_MAX, st);
+}
+
 static void test_perf_map(void **state)
 {
 	char path[] = "/tmp/perf-bpf-unit-XXXXXX";
@@ -478,7 +487,7 @@ static void test_perf_map(void **state)
 	assert_true(fd >= 0);
 	assert_int_equal(write(fd, text, sizeof(text) - 1), sizeof(text) - 1);
 	close(fd);
-	struct error *err = symtab_load_perf_map(path, 0, SIZE_MAX, &st);
+	struct error *err = load_perf_map(path, &st);
 	unlink(path);
 	assert_null(err);
 	assert_int_equal(symtab_size(st), 2);
@@ -506,7 +515,7 @@ static void test_hostile_perf_map(void **state)
 		if (i)
 			assert_int_equal(truncate(path, i == 1 ? 1ll << 40 : 100 << 20), 0);
 		alarm(120);
-		struct error *err = symtab_load_perf_map(path, 0, SIZE_MAX, &st);
+		struct error *err = load_perf_map(path, &st);
 		alarm(0);
 		unlink(path);
 		assert_non_null(err);
@@ -518,7 +527,7 @@ static void test_hostile_perf_map(void **state)
 	memset(nuls, 'n', sizeof(nuls) - 1);
 	fprintf(f, "1000 10 one\n2000 10 %.65523s3000 10 %s\n4000 10 four", nuls, nuls);
 	fclose(f);
-	assert_null(symtab_load_perf_map(path, 0, SIZE_MAX, &st));
+	assert_null(load_perf_map(path, &st));
 	unlink(path);
 	rmdir(dir);
 	assert_int_equal(symtab_size(st), 2);

@@ -19,6 +19,7 @@
 #include "lib/sys/descriptors.h"
 #include "lib/sys/open_file.h"
 #include "perf/record/buildid_process.h"
+#include "work/keeper.h"
 #include "work/writer_process.h"
 
 struct wanted {
@@ -126,6 +127,42 @@ static void its_end_is_an_error(void **state)
 	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
 }
 
+/* Forked when it is first asked, and with what was there when the keeper was started. */
+static void late_ones_are_forked_when_they_are_asked(void **state)
+{
+	struct wanted wanted = {.kept = -1, .closed = -1};
+	struct writer_process_opts opts = {
+		.confine = mark, .write = serve, .ctx = &wanted, .keep = -1};
+	struct writer_process *writer, *other, *refused;
+	struct keeper *keeper;
+
+	assert_null(keeper_new(&keeper));
+	opts.keeper = keeper;
+	assert_null(writer_process_new(&opts, &writer));
+	assert_null(writer_process_new(&opts, &other)); /* is never asked */
+	opts.confine = refuse;
+	assert_null(writer_process_new(&opts, &refused));
+	assert_null(keeper_start(keeper));
+	for (unsigned i = 0; i < 2; i++) {
+		struct error *err = writer_process_ask(writer, "look", 4, -1);
+		assert_int_equal(err->code, EBUSY);
+		assert_non_null(strstr(err->msg, "confined yes"));
+		error_free(err);
+		err = writer_process_ask(refused, "look", 4, -1);
+		assert_int_equal(err->code, i ? EPIPE : EPERM);
+		error_free(err);
+	}
+	/* It is not forked again. */
+	struct error *err = writer_process_ask(writer, "quit", 4, -1);
+	assert_int_equal(err->code, EPIPE);
+	error_free(err);
+	writer_process_free(refused);
+	writer_process_free(other);
+	writer_process_free(writer);
+	keeper_free(keeper);
+	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+}
+
 /* Signals of the terminal are for the command, which still needs its files then. */
 static void signals_do_not_end_it(void **state)
 {
@@ -185,6 +222,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(requests_are_served),
 		cmocka_unit_test(its_end_is_an_error),
+		cmocka_unit_test(late_ones_are_forked_when_they_are_asked),
 		cmocka_unit_test(signals_do_not_end_it),
 		cmocka_unit_test(copies_are_made),
 	};
