@@ -17,6 +17,7 @@
 #include "cmd/run_output.h"
 #include "cmd/streams.h"
 #include "cmd/run_list.h"
+#include "cmd/typed_programs.h"
 #include "lib/base/vec.h"
 #include "lib/sys/bpf_syscall.h"
 #include "work/builtin.h"
@@ -90,7 +91,8 @@ static const struct argp_option argp_options[] = {
 	{"probe-way", OPT_ATTACH, "METHOD", OPTION_HIDDEN, NULL, 0}, /* its name in 0.1.0 */
 	{"clang-opt", OPT_CLANG_OPT, "OPTIONS", 0, "Options for clang, which compiles FILE.c"},
 	{"list", OPT_LIST, NULL, 0, "List the built-in programs"},
-	{"source", OPT_SOURCE, "NAME", 0, "Print the source of a built-in program"},
+	{"source", OPT_SOURCE, "NAME|PROGRAM", 0,
+	 "Print the source of a built-in program, or the C file of a PROGRAM"},
 	{"verbose", 'v', NULL, 0, "Be verbose (-vv for debugging)"},
 	{"quiet", 'q', NULL, 0, "Print only errors"},
 	{0},
@@ -99,6 +101,7 @@ static const struct argp_option argp_options[] = {
 struct run_args {
 	struct run_opts opts;
 	VEC(const char *) files;
+	VEC(const char *) typed; /* the same, as they were typed */
 	VEC(const char *) maps;
 	VEC(const char *) sets;
 	VEC(const char *) entries;
@@ -191,6 +194,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_ARG:
 		ADD(&args->files, arg);
+		ADD(&args->typed, arg);
 		return 0;
 	}
 	return option_set(members, key, arg, args) ? 0 : ARGP_ERR_UNKNOWN;
@@ -205,10 +209,13 @@ static const struct argp argp = {
 	.options = argp_options,
 	.children = children,
 	.parser = parse_option,
-	.args_doc = "FILE|NAME... [-- COMMAND [ARGS]]\n--list\n--source=NAME",
+	.args_doc = "FILE|NAME|PROGRAM... [-- COMMAND [ARGS]]\n--list\n--source=NAME|PROGRAM",
 	.doc = "Run BPF programs and show their maps when COMMAND ends, after the duration, or at "
 	       "Ctrl-C.\vFILE is a BPF program in C (FILE.c, which is compiled) or an object "
-	       "(FILE.o); NAME is a built-in program. Each program is attached to the target that "
+	       "(FILE.o); NAME is a built-in program; PROGRAM is 'EVENT { BODY }', text that "
+	       "becomes a "
+	       "BPF program (or a file of such text, or '-' for stdin). Each program is attached "
+	       "to the target that "
 	       "its section names.",
 };
 
@@ -234,9 +241,10 @@ static void print_begun(const struct run_args *args)
 
 	strbuf_addf(&out, "perf-bpf: tracing with ");
 	for (size_t i = 0; i < o->n_files; i++) {
-		const char *slash = strrchr(o->files[i], '/');
+		const char *file = args->typed.v[i];
+		const char *slash = strchr(file, '{') ? NULL : strrchr(file, '/');
 
-		strbuf_addf(&out, "%s%s", i ? ", " : "", slash ? slash + 1 : o->files[i]);
+		strbuf_addf(&out, "%s%s", i ? ", " : "", slash ? slash + 1 : file);
 	}
 	if (o->duration_ms)
 		strbuf_addf(&out, " for %g s", o->duration_ms / 1000.0);
@@ -329,6 +337,7 @@ int cmd_run(int argc, char **argv)
 	struct run_args args = {0};
 	struct compile_opts compile = {0};
 	_cleanup_config_ struct config *config = NULL;
+	_cleanup_typed_programs_ struct typed_programs programs = {0};
 	_cleanup_(run_output_freep) struct run_output *output = NULL;
 	struct run_delegated delegated = {.session = DELEGATED_INIT};
 	_cleanup_(keeper_freep) struct keeper *keeper = NULL;
@@ -365,7 +374,7 @@ int cmd_run(int argc, char **argv)
 		o->interval_ms = 1000;
 	o->source_lines = args.output.export.pprof != NULL;
 	args.output.interval = o->interval_ms != 0;
-	args.output.files = o->files;
+	args.output.files = args.typed.v;
 	args.output.n_files = o->n_files;
 	args.output.command = line;
 	struct error *err = NULL;
@@ -383,6 +392,10 @@ int cmd_run(int argc, char **argv)
 	}
 	if (!err)
 		err = config_load_compile(o->log, args.clang_opt, &config, &compile);
+	for (size_t i = 0; i < args.files.n && !err; i++)
+		err = typed_program_add(&programs, &compile, &args.files.v[i]);
+	if (err && err->usage)
+		status = 2;
 	sys_bpf_bump_memlock();
 	if (!err && args.probe_way)
 		err = error_prefix(probe_way_parse(args.probe_way, &o->probe_way), "--attach");
@@ -429,6 +442,7 @@ int cmd_run(int argc, char **argv)
 	fflush(stdout); /* signals end us once `run` has been freed */
 	delegated_deinit(&delegated.session);
 	vec_deinit(&args.files);
+	vec_deinit(&args.typed);
 	vec_deinit(&args.maps);
 	vec_deinit(&args.sets);
 	vec_deinit(&args.entries);

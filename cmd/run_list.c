@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cmd/cmd.h"
+#include "cmd/typed_programs.h"
 #include "lib/base/json_writer.h"
 #include "lib/base/strbuf.h"
 #include "lib/base/util.h"
@@ -52,9 +53,17 @@ int run_list(bool json)
 int run_source(const char *name)
 {
 	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
+	_cleanup_free_ char *source = NULL;
 	const struct builtin *builtin;
-	struct error *err = builtin_find(name, &builtin);
+	bool is_program;
+	struct error *err = typed_program_source(name, &source, &is_program);
 
+	if (!err && is_program) {
+		strbuf_adds(&out, source);
+		return print(&out);
+	}
+	if (!err)
+		err = builtin_find(name, &builtin);
 	if (err)
 		return cmd_fail(err);
 	strbuf_add(&out, builtin->source, builtin->source_size);

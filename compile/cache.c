@@ -6,6 +6,7 @@
  *	DIR/headers/HASH/bpf/	the program's own headers
  *	DIR/vmlinux/HASH/	vmlinux.h of a kernel
  *	DIR/clang/HASH		what a clang says of itself
+ *	DIR/texts/HASH/		a source that was no file (compile_text.c)
  *	DIR/tmp/		a folder per running compilation
  *
  * What lies here is loaded into the kernel, so nobody else may have written

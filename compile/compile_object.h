@@ -67,6 +67,18 @@ struct bpf_object;
 struct error *compile_open(const char *path, const struct compile_opts *opts, const struct log *log,
 			   struct bpf_object **obj, void **image);
 
+/*
+ * A source that is in memory, as a file that compile_object() can be given: in the cache, under a
+ * name made of its content, so that its object is found again. name: of the file, without ".bpf.c".
+ */
+struct compile_text;
+struct error *compile_text_new(const char *text, const char *name, const struct compile_opts *opts,
+			       struct compile_text **out);
+const char *compile_text_path(const struct compile_text *t);
+/* Removes the file if there is no cache that lasts. */
+void compile_text_free(struct compile_text *t);
+DEFINE_FREEP(struct compile_text, compile_text_free)
+
 /* True for a name that ends in ".c": something to compile. */
 bool compile_is_source(const char *path);
 

@@ -39,6 +39,7 @@ void display_deinit(struct display *d)
 	free(d->title);
 	free(d->type);
 	free(d->stacks);
+	free(d->format);
 	free(d->short_stacks);
 	*d = (struct display){0};
 }
@@ -71,8 +72,8 @@ static struct error *set_text(char **slot, const char *text)
 
 static struct error *parse_word(const char *key, const char *value, struct display *d)
 {
-	static const char *const keys[] = {"unit",   "low",   "step", "type",
-					   "stacks", "short", "title"};
+	static const char *const keys[] = {"unit",   "low",   "step",	"type",
+					   "stacks", "short", "format", "title"};
 	struct nearest near = nearest_make(key);
 	bool step = !strcmp(key, "step");
 	char *end;
@@ -85,6 +86,8 @@ static struct error *parse_word(const char *key, const char *value, struct displ
 		return set_text(&d->type, value);
 	if (!strcmp(key, "stacks"))
 		return set_text(&d->stacks, value);
+	if (!strcmp(key, "format"))
+		return set_text(&d->format, value);
 	if (!strcmp(key, "short"))
 		return set_text(&d->short_stacks, value);
 	if (step || !strcmp(key, "low")) {
@@ -113,15 +116,16 @@ struct error *display_parse(const char *text, struct display *d)
 		return error_nomem();
 	TRY(parse_kind(strsep(&at, ","), &d->kind));
 	while (at) {
-		bool title = !strncmp(at, "title=", 6);
+		bool title = !strncmp(at, "title=", 6) || !strncmp(at, "format=", 7);
 		char *word = title ? at : strsep(&at, ",");
 		char *value = strchr(word, '=');
 
 		if (title)
 			at = NULL;
 		if (!value)
-			return error_hint(error_new(EINVAL, "'%s' is not KEY=VALUE", word),
-					  "title= must come last, as it may contain commas");
+			return error_hint(
+				error_new(EINVAL, "'%s' is not KEY=VALUE", word),
+				"title= or format= must come last, as it may contain commas");
 		*value++ = 0;
 		TRY(parse_word(word, value, d));
 	}

@@ -33,6 +33,7 @@ struct display {
 	bool floor;	    /* powers of two, and slot i counts from 2^i on, slot 0 zeros as well */
 	char *type;	    /* of events: "struct open"; NULL: not said */
 	char *stacks;	    /* the map of stacks; NULL: not said */
+	char *format;	    /* of events: each is a line, as printf(3) has it; NULL: not said */
 	char *short_stacks; /* the map of those with few frames, by the same keys; NULL: none */
 };
 
@@ -40,7 +41,8 @@ void display_deinit(struct display *display);
 
 /*
  * Takes "KIND[,unit=UNIT][,low=N][,step=N][,type=TYPE][,stacks=MAP[,short=MAP]][,title=TITLE]"
- * apart; display is all zero. EINVAL, with near names: a kind or word that is none.
+ * apart, with format=FORMAT in place of the title; display is all zero. EINVAL, with near names: a
+ * kind or word that is none.
  */
 struct error *display_parse(const char *text, struct display *display);
 

@@ -467,6 +467,7 @@ struct error *collector_drain(struct collector *c, struct run_names *names, stru
 	if (!r)
 		return error_nomem();
 	r->title = c->display->title;
+	r->events.format = c->display->format;
 	set_rows(s, r);
 	return NULL;
 }

@@ -28,6 +28,9 @@ void text_heat(const struct result *r, const struct text_opts *opts, struct strb
 
 /* The rows; then what stands in the place of rows where a look tells of events. */
 void text_events_add(const struct result *r, const struct text_opts *opts, struct strbuf *out);
+/* An event as a line: printf(3)'s format with the cells. */
+void text_line_add(const char *format, const struct result_cell *cells, size_t n,
+		   struct strbuf *out);
 void text_events_total(const struct result *r, struct strbuf *out);
 
 /* "12:03:07.000250": local time, with `digits` of a second's fraction. */

@@ -296,6 +296,7 @@ struct result_events {
 	uint64_t total, lost; /* since the start: those read, those that did not fit into the ring
 			       */
 	bool lost_counted;    /* else lost is not known */
+	const char *format; /* each is a line: printf(3) with its cells; NULL: a row of the table */
 };
 
 /* How often something failed, since the start. */

@@ -159,6 +159,13 @@ void text_events_add(const struct result *r, const struct text_opts *opts, struc
 
 	if (!t->n_rows)
 		return;
+	if (r->events.format && t->n_columns) {
+		for (size_t i = 0; i < t->n_rows; i++)
+			/* the first column is the time */
+			text_line_add(r->events.format, &t->cells[i * t->n_columns + 1],
+				      t->n_columns - 1, out);
+		return;
+	}
 	if (!events->name || strcmp(events->name, r->name) || events->n != t->n_columns) {
 		text_events_deinit(events);
 		events->name = strdup(r->name);

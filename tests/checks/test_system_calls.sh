@@ -3,9 +3,9 @@
 # list of functions that only compute.
 . "$(dirname "$0")/../tap.sh"
 
-ROOMS="lib/elf lib/btf lib/core lib/verifier disasm perf/event perf/data probe/def probe/fetch"
+ROOMS="lib/elf lib/btf lib/core lib/verifier disasm perf/event perf/data oneliner probe/def probe/fetch"
 # Of these rooms, the files that hand the bytes to the others, or take them.
-FILES="lib/elf/elf_open perf/data/writer"
+FILES="lib/elf/elf_open perf/data/writer oneliner/host"
 # Memory, also of the thread; text, numbers, sorting; zstd; capstone.
 COMPUTES='(malloc|calloc|realloc|reallocarray|free|qsort|bsearch|(v|as|vas)?s?n?printf|mem[a-z]*|st[rp][a-z]*'
 COMPUTES+='|__ctype_[a-z]*_loc|__errno_location|to(lower|upper)|__[a-z0-9]+di2|__[a-z]*_chk|__stack_chk_fail'
