@@ -320,9 +320,12 @@ static struct sorted_entry *entry_get(struct hist *h, const struct hist_entry *w
 			e = entry_new(h, want, n);
 			if (!e)
 				return NULL;
+			const struct hist_entry **slot = vec_push(&h->sorted);
+			if (!slot)
+				return NULL;
+			*slot = &e->he;
 			e->hash = hash;
 			memcpy(e->words, words, n * sizeof(*words));
-			insert_in(h, e);
 			h->entry_slots[at] = e;
 			h->n_entries++;
 			return e;
@@ -505,22 +508,29 @@ static struct error *stack_finish(struct hist *h, struct hist_stack *s, uint64_t
  * difference that wraps around, which is no total order, so that this may
  * change their places.
  */
-static struct error *collapse(struct hist *h)
+static unsigned times_inserted(const struct hist_spec *spec)
 {
-	VEC(struct sorted_entry *) all = {0};
+	return spec->has[HIST_COMM] || spec->has[HIST_SRCLINE_FROM] || spec->has[HIST_SRCLINE_TO]
+		       ? 2
+		       : 1;
+}
 
-	if (!h->spec->has[HIST_COMM] && !h->spec->has[HIST_SRCLINE_FROM] &&
-	    !h->spec->has[HIST_SRCLINE_TO])
-		return NULL;
-	if (!vec_reserve(&all, h->n_entries + 1))
-		return error_nomem();
-	for (struct rb_node *rb = rb_first(&h->in); rb; rb = rb_next(rb))
-		*vec_push(&all) = entry_of_in(rb);
-	h->in = (struct rb_tree){0};
-	for (size_t i = 0; i < all.n; i++)
-		insert_in(h, all.v[i]);
-	vec_deinit(&all);
-	return NULL;
+static struct sorted_entry *sorted_at(const struct hist *h, size_t i)
+{
+	return container_of(h->sorted.v[i], struct sorted_entry, he);
+}
+
+/* From h->sorted to the tree, and back in its order. */
+static void insert_sorted(struct hist *h)
+{
+	for (unsigned times = times_inserted(h->spec); times; times--) {
+		h->in = (struct rb_tree){0};
+		for (size_t i = 0; i < h->sorted.n; i++)
+			insert_in(h, sorted_at(h, i));
+		h->sorted.n = 0;
+		for (struct rb_node *rb = rb_first(&h->in); rb; rb = rb_next(rb))
+			*vec_push(&h->sorted) = &entry_of_in(rb)->he;
+	}
 }
 
 /* The entries of a live session take too much room, and fewer stacks would need less. */
@@ -529,13 +539,13 @@ static bool is_full(const struct hist *h)
 	return h->spec->room && h->entry_arena.total > h->spec->room && hist_can_halve(h);
 }
 
-/* The entries, in the tree of those that are collected. */
+/* The entries, as they come. */
 static struct error *collect(struct hist *h)
 {
 	for (size_t i = 0; i < h->stacks.n && !is_full(h); i++)
 		if (!h->spec->live || h->stacks.v[i]->period || h->stacks.v[i]->n)
 			TRY(stack_finish(h, h->stacks.v[i], i + 1));
-	return collapse(h);
+	return NULL;
 }
 
 static struct error *collect_what_fits(struct hist *h)
@@ -632,15 +642,27 @@ static struct error *link_members(struct hist *const *hists, size_t n)
 	return NULL;
 }
 
-/* The entries as they were collected, and the totals. */
-static struct error *list_entries(struct hist *h)
+/* In the order in which they are collected, and the totals. in_tree: h->in has the order. */
+static struct error *list_entries(struct hist *h, bool in_tree)
 {
-	if (!vec_reserve(&h->sorted, h->n_entries + 1))
-		return error_nomem();
-	for (struct rb_node *rb = rb_first(&h->in); rb; rb = rb_next(rb)) {
-		const struct hist_entry *he = &entry_of_in(rb)->he;
+	bool done = false;
 
-		*vec_push(&h->sorted) = he;
+	if (in_tree) {
+		h->sorted.n = 0;
+		if (!vec_reserve(&h->sorted, h->n_entries + 1))
+			return error_nomem();
+		for (struct rb_node *rb = rb_first(&h->in); rb; rb = rb_next(rb))
+			*vec_push(&h->sorted) = &entry_of_in(rb)->he;
+	} else {
+		if (!hist_order(h->spec, false, h->sorted.v, h->sorted.n, times_inserted(h->spec),
+				&done))
+			return error_nomem();
+		if (!done)
+			insert_sorted(h);
+	}
+	for (size_t i = 0; i < h->sorted.n; i++) {
+		const struct hist_entry *he = h->sorted.v[i];
+
 		sum_add(&h->totals.period, he->stat.period);
 		sum_add(&h->totals.latency, he->stat.latency);
 		if (he->filtered)
@@ -654,32 +676,43 @@ static struct error *list_entries(struct hist *h)
 }
 
 /* The order of the report. */
-static void put_in_order(struct hist *h)
+static struct error *put_in_order(struct hist *h)
 {
 	struct rb_tree out = {0};
+	bool done;
 
+	if (!hist_order(h->spec, true, h->sorted.v, h->sorted.n, 1, &done))
+		return error_nomem();
+	if (done)
+		return NULL;
 	for (size_t i = 0; i < h->sorted.n; i++)
-		insert_out(h, &out, container_of(h->sorted.v[i], struct sorted_entry, he));
+		insert_out(h, &out, sorted_at(h, i));
 	h->sorted.n = 0;
 	for (struct rb_node *rb = rb_first(&out); rb; rb = rb_next(rb))
 		*vec_push(&h->sorted) = &entry_of_in(rb)->he;
+	return NULL;
 }
 
 struct error *hist_finish_group(struct hist *const *hists, size_t n)
 {
 	const bool hierarchy = hists[0]->spec->hierarchy;
 
-	for (size_t i = 0; i < n; i++)
+	const bool links = n > 1 && !hierarchy;
+
+	for (size_t i = 0; i < n; i++) {
 		TRY(collect_what_fits(hists[i]));
-	if (!hierarchy)
+		if (links)
+			insert_sorted(hists[i]);
+	}
+	if (links)
 		TRY(link_members(hists, n));
 	for (size_t i = 0; i < n; i++)
-		TRY(list_entries(hists[i]));
+		TRY(list_entries(hists[i], links));
 	if (hierarchy)
 		TRY(hist_make_levels(hists, n));
 	for (size_t i = 0; i < n; i++) {
 		if (!hierarchy && !hists[i]->spec->as_collected)
-			put_in_order(hists[i]);
+			TRY(put_in_order(hists[i]));
 		if (!hists[i]->spec->keeps)
 			hist_index_free(hists[i]);
 	}

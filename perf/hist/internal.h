@@ -97,7 +97,7 @@ struct hist {
 	struct sorted_entry **entry_slots;
 	size_t entry_mask, n_entries;
 	struct rb_tree in;
-	VEC(const struct hist_entry *) sorted;
+	VEC(const struct hist_entry *) sorted; /* first as they were made */
 	struct hist_level levels[HIST_MAX_FIELDS];
 	size_t n_levels;
 };
@@ -268,6 +268,14 @@ uint64_t hist_member_measure(const struct hist_entry *he, size_t member, enum hi
 /* In the order of the report: > 0, a comes first. */
 int64_t hist_entry_sort(const struct hist_spec *spec, const struct hist_entry *a,
 			const struct hist_entry *b);
+
+/*
+ * hist_order.c: brings n entries, given in the order in which they came, into the order of perf's
+ * trees: that in which it collects them, whose entries it inserts so many times, or the report's.
+ * *done: false if the keys need hist_entry_cmp() or hist_entry_sort(). false: no memory.
+ */
+bool hist_order(const struct hist_spec *spec, bool is_report, const struct hist_entry **v, size_t n,
+		unsigned times, bool *done);
 
 /* Makes a table of entries (results.c). The columns that are no keys can be the caller's. */
 struct results_maker {
