@@ -339,7 +339,7 @@ static const struct call_rule rules[] = {
 	CALL(CONFINE_SERVE, sendto),
 	CALL(CONFINE_SERVE | CONFINE_TAKE, recvmsg),
 	CALL(CONFINE_PASS, sendmsg),
-	CALL(CONFINE_PASS, memfd_create),
+	CALL(CONFINE_READ | CONFINE_PASS, memfd_create),
 
 	/* no processes: clone3, whose flags the filter cannot see, has none */
 	{CONFINE_THREAD, SYS_clone, BITS_SET, 0, CLONE_VM | CLONE_SIGHAND | CLONE_THREAD, NULL},

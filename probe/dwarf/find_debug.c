@@ -104,6 +104,10 @@ static int try_file(struct dwarf_image *image, const char *path, const struct wa
 		ok = fits_crc_limit(image, path, &st, fd) && file_has_crc(fd, want->crc);
 	}
 	struct error *large = ok ? debug_sections_fit(fd) : NULL;
+	if (ok && !large) {
+		image_count_file(image, fd);
+		large = debug_sections_unpack(&fd);
+	}
 	if (large)
 		log_warn(image->log, "%s: not used: %s", path, large->msg);
 	ok = ok && !large;
@@ -116,7 +120,6 @@ static int try_file(struct dwarf_image *image, const char *path, const struct wa
 		return -1;
 	}
 	image_add_author(image, st.st_uid);
-	image_count_file(image, fd);
 	*found = copy;
 	return fd;
 }
@@ -254,5 +257,7 @@ int image_find_debuginfo(Dwfl_Module *mod, void **userdata, const char *modname,
 	}
 	if (fd < 0)
 		fd = by_debuginfod(image, &want, found);
+	if (fd >= 0)
+		image_keep_file(image, fd);
 	return fd;
 }

@@ -2,7 +2,7 @@
 /*
  * An ELF image and its debug information, opened by libdwfl, which also
  * applies the relocations of a .ko's debug sections, inflates compressed ones
- * and finds shared ones (.gnu_debugaltlink).
+ * (those of zstd unpack_sections.c) and finds shared ones (.gnu_debugaltlink).
  *
  * The files are mapped, not read: a vmlinux has hundreds of megabytes of
  * which a probe needs a few pages. Whoever shortens such a file meanwhile kills
@@ -47,6 +47,7 @@ void pb_dwarf_image_free(struct dwarf_image *image)
 	free(image->path);
 	free(image->symfs);
 	free(image->debug_path);
+	closep(&image->debug_fd);
 	names_deinit(&image->debug_dirs);
 	strbuf_deinit(&image->looked);
 	for (size_t i = 0; i < image->units.n; i++)
@@ -107,6 +108,7 @@ static struct error *image_prepare(const char *path, const struct dwarf_opts *op
 
 	if (!image)
 		return error_nomem();
+	image->debug_fd = -1;
 	image->symfs = strdup(opts->symfs ? opts->symfs : "");
 	image->path = image->symfs ? text_format("%s%s", image->symfs, path) : NULL;
 	if (!image->path)
@@ -119,6 +121,12 @@ static struct error *image_prepare(const char *path, const struct dwarf_opts *op
 	}
 	*out = steal_ptr(image);
 	return NULL;
+}
+
+void image_keep_file(struct dwarf_image *image, int fd)
+{
+	closep(&image->debug_fd);
+	image->debug_fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 }
 
 /* What gives debug information, by what the file is. */
@@ -211,6 +219,8 @@ struct error *pb_dwarf_image_open(const char *path, const struct dwarf_opts *giv
 	TRY(check_build_id(image->path, opts));
 	TRY(error_at(debug_sections_fit(fd), "%s", image->path));
 	image_count_file(image, fd);
+	TRY(error_at(debug_sections_unpack(&fd), "%s", image->path));
+	image_keep_file(image, fd);
 	image->regs = regs_of(image->machine);
 	if (!image->regs)
 		return error_at(error_new(EOPNOTSUPP,

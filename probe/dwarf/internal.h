@@ -69,6 +69,7 @@ struct dwarf_image {
 	Dwarf_Addr bias; /* added to DWARF's addresses gives the file's */
 	Dwarf_Addr symbol_bias;
 	char *debug_path;
+	int debug_fd; /* of that file, or of its copy with unpacked sections; -1: none */
 	uid_t author; /* pb_dwarf_image_author() */
 	uint16_t machine;
 	bool is_rel, is_big;
@@ -102,6 +103,8 @@ struct error *dw_error(const struct dwarf_image *image, const char *fmt, ...) _p
 struct error *image_need_symbols(struct dwarf_image *image);
 /* Its DWARF, or some of it, is in a file of this owner. */
 void image_add_author(struct dwarf_image *image, uid_t owner);
+/* The file that libdw reads, for those who search its bytes; its descriptor is copied. */
+void image_keep_file(struct dwarf_image *image, int fd);
 /* The function's symbol at an address; NULL: none. */
 const struct dwarf_symbol *image_symbol_at(struct dwarf_image *image, uint64_t address);
 /* An address that the DWARF has, as the ELF file has it. */
@@ -115,6 +118,11 @@ static inline uint64_t image_address(const struct dwarf_image *image, Dwarf_Addr
 /* EFBIG: what is compressed in the file would take far more memory than the file has bytes. */
 struct error *debug_sections_fit(int fd);
 bool file_is_mostly_hole(int fd);
+/*
+ * *fd becomes a copy of the file whose sections are not compressed by zstd any more, if some are:
+ * of one that debug_sections_fit(). EBADMSG: they are damaged; *fd is unchanged.
+ */
+struct error *debug_sections_unpack(int *fd);
 /* Its DWARF, or some of it, is in this file. */
 void image_count_file(struct dwarf_image *image, int fd);
 /* EFBIG: with the line table of this unit the image would have too many rows, which was logged. */

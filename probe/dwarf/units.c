@@ -529,7 +529,6 @@ struct error *units_with_name(struct dwarf_image *image, const char *name, bool 
 			      uint8_t **out)
 {
 	_cleanup_(numbers_free) struct unit_numbers *set = NULL;
-	_cleanup_close_ int fd = -1;
 	struct needle needle = {0};
 	struct unit_section info, str, offsets;
 
@@ -540,7 +539,7 @@ struct error *units_with_name(struct dwarf_image *image, const char *name, bool 
 		return error_nomem();
 	_cleanup_free_ char *literal = needle.literal;
 
-	error_free(open_regular(image->debug_path, NULL, &fd));
+	const int fd = image->debug_fd;
 	/* Shared files (dwz) hold names of their own, to which units refer unseen. */
 	if (!*literal || !section_open(image, ".debug_info", fd, &info) ||
 	    image_has_section(image, ".gnu_debugaltlink")) {
@@ -653,12 +652,11 @@ static struct error *search_tables(struct dwarf_image *image, const struct needl
 {
 	static const char *const strings[] = {".debug_line_str", ".debug_str"};
 	_cleanup_(numbers_free) struct unit_numbers *set = calloc(1, sizeof(*set));
-	_cleanup_close_ int fd = -1;
 	struct unit_section lines, str;
 
 	if (!set)
 		return error_nomem();
-	error_free(open_regular(image->debug_path, NULL, &fd));
+	const int fd = image->debug_fd;
 	if (!section_open(image, ".debug_line", fd, &lines))
 		return NULL;
 	TRY(tables_of(image, t));

@@ -58,6 +58,53 @@ test_structs_in_pieces() {
 	assert_equal "$(tr '\n' ' ' <values)" "a=2 a=3 "
 }
 
+# Debian 12's libdw cannot unpack sections that zstd compressed.
+test_sections_compressed_by_zstd() {
+	need_uprobes
+	cat >packed.c <<-'END'
+		__attribute__((noinline)) int twice(int number)
+		{
+			int result = number * 2;
+			return result;
+		}
+		int main(int argc, char **argv)
+		{
+			return twice(argc) + twice(20) == 0;
+		}
+	END
+	{ echo 'static const char *unused[] = {'; seq 3000 | sed 's/.*/"text &",/'; echo '};'; } >more.c
+	cat more.c >>packed.c
+	gcc -g3 -O0 -o plain packed.c
+	objcopy --compress-debug-sections=zstd plain packed 2>err || skip "objcopy: $(cat err)"
+	readelf -tW packed | grep -q ZSTD || skip "this objcopy does not compress by zstd"
+	record_values packed 'packed.c:4 number result'
+	assert_equal "$(tr '\n' ' ' <values)" "number=1 result=2 number=20 result=40 "
+	"$PERF_BPF" probe -x ./packed -L twice >out
+	assert_contains out "3  return result;"
+
+	# Of a separate debug file.
+	objcopy --only-keep-debug packed packed.debug
+	objcopy --strip-all --add-gnu-debuglink=packed.debug packed apart
+	record_values apart 'twice number'
+	assert_equal "$(tr '\n' ' ' <values)" "number=1 number=20 "
+
+	# Damaged in the middle of a section, or of another size than it says.
+	local offset
+	offset=$(readelf -SW packed | sed -n 's/.* \.debug_info *PROGBITS *[0-9a-f]* \([0-9a-f]*\) .*/\1/p')
+	cp packed damaged
+	printf '\377\377\377\377' | dd of=damaged bs=1 seek=$((0x$offset + 40)) conv=notrunc 2>/dev/null
+	expect_status 1 "$PERF_BPF" probe -x ./damaged 'twice number'
+	assert_contains err "cannot decompress its debug information"
+	cp packed short
+	printf '\001\000\000\000' | dd of=short bs=1 seek=$((0x$offset + 8)) conv=notrunc 2>/dev/null
+	expect_status 1 "$PERF_BPF" probe -x ./short 'twice number'
+	assert_contains err "cannot decompress its debug information"
+	cp packed huge
+	printf '\000\000\000\000\001' | dd of=huge bs=1 seek=$((0x$offset + 8)) conv=notrunc 2>/dev/null
+	expect_status 1 "$PERF_BPF" probe -x ./huge 'twice number'
+	assert_contains err "its compressed debug information would take more than"
+}
+
 # A parameter of an inlined copy that is in memory: by the debug information alone, its value may be
 # stored there only after the copy's first instruction.
 test_values_that_are_not_sure() {

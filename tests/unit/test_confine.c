@@ -139,7 +139,8 @@ static void try_everything(void)
 	CHECK(is_refused(syscall(SYS_keyctl, 0, 0, 0, 0, 0)));
 	CHECK(is_refused(syscall(SYS_io_uring_setup, 1, NULL)));
 	CHECK(is_refused(syscall(SYS_userfaultfd, 0)));
-	CHECK(is_refused(syscall(SYS_memfd_create, "x", 0)));
+	/* memory of its own, from which nothing is executed */
+	CHECK(syscall(SYS_memfd_create, "x", 0) >= 0);
 	CHECK(is_refused(syscall(SYS_setuid, 0)));
 	CHECK(is_refused(prctl(PR_SET_PDEATHSIG, SIGKILL)) || SANITIZED);
 	CHECK(is_refused(fork()) || SANITIZED);
