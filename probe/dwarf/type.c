@@ -51,10 +51,33 @@ static bool is_wrapping(int tag)
 	}
 }
 
+/* A range of another type's values (Ada's "subtype Small is Integer range 1 .. 9"), in as many
+ * bytes. */
+static bool is_subtype(struct type *type)
+{
+	struct type base;
+	uint64_t own, size;
+
+	if (type_tag(type) != DW_TAG_subrange_type)
+		return false;
+	base = type_of(&type->die);
+	if (base.is_void || !die_udata(&type->die, DW_AT_byte_size, &own))
+		return !base.is_void;
+	for (int i = 0; i < DEPTH_MAX && !base.is_void; i++) {
+		if (die_udata(&base.die, DW_AT_byte_size, &size))
+			return size == own;
+		base = type_of(&base.die);
+	}
+	return false;
+}
+
 struct type type_peel(struct type type)
 {
-	for (int i = 0; i < DEPTH_MAX && !type.is_void && is_wrapping(type_tag(&type)); i++)
+	for (int i = 0; i < DEPTH_MAX && !type.is_void; i++) {
+		if (!is_wrapping(type_tag(&type)) && !is_subtype(&type))
+			break;
 		type = type_of(&type.die);
+	}
 	return type;
 }
 

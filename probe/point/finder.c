@@ -192,19 +192,30 @@ static const char *module_of(const struct probe_def *def)
 	return def->module && !str_equal(def->module, "vmlinux") ? def->module : NULL;
 }
 
-/* The definition whose FUNC is the linker's name, where DWARF does not have it by the other. */
+/*
+ * The definition whose FUNC is the linker's name, where DWARF does not have it by the other. A
+ * clone
+ * ("f.constprop.0") has the name of its function there; *owned keeps it.
+ */
 static struct error *by_linkage(struct user *user, struct dwarf_image *image,
 				const struct probe_def *def, const struct error *err,
-				struct probe_def *other)
+				struct probe_def *other, char **owned)
 {
 	const char *linkage;
 	bool is_literal;
 
 	*other = *def;
+	*owned = NULL;
 	if (!user || !def->function || !err || err->code != ENOENT)
 		return NULL;
 	TRY(user_read_debug(user, pb_dwarf_image_path(image)));
 	TRY(user_literal(user, def, &is_literal, &linkage));
+	const size_t base = strcspn(def->function, ".");
+	if (!linkage && is_literal && base && def->function[base]) {
+		linkage = *owned = strndup(def->function, base);
+		if (!linkage)
+			return error_nomem();
+	}
 	if (!linkage)
 		return NULL;
 	other->function = (char *)linkage;
@@ -248,10 +259,11 @@ struct error *probe_variables(struct probe_finder *finder, const struct probe_de
 		TRY(finder_user(finder, def->exec, &user));
 	struct error *none = finder_image(finder, user, module_of(def), &image);
 	if (image) {
+		_cleanup_free_ char *owned = NULL;
 		struct probe_def other;
 		struct error *err = pb_dwarf_point_variables(finder, image, user, module_of(def),
 							     def, with_globals, fn, ctx);
-		struct error *failed = by_linkage(user, image, def, err, &other);
+		struct error *failed = by_linkage(user, image, def, err, &other, &owned);
 		if (failed || other.function == def->function)
 			return failed ? first_of(err, failed) : err;
 		return first_of(err, pb_dwarf_point_variables(finder, image, user, module_of(def),
@@ -297,9 +309,10 @@ struct error *probe_lines(struct probe_finder *finder, const struct probe_def *d
 		TRY(finder_user(finder, def->exec, &user));
 	TRY(finder_image(finder, user, module_of(def), &image));
 	struct lines lines = {.fn = fn, .ctx = ctx, .image = image};
+	_cleanup_free_ char *owned = NULL;
 	struct probe_def other;
 	struct error *err = pb_dwarf_lines(image, def, show_line, &lines);
-	struct error *failed = by_linkage(user, image, def, err, &other);
+	struct error *failed = by_linkage(user, image, def, err, &other, &owned);
 	if (failed || other.function == def->function)
 		return failed ? first_of(err, failed) : err;
 	return first_of(err, pb_dwarf_lines(image, &other, show_line, &lines));
