@@ -111,7 +111,8 @@ struct error *binary_open(const char *path, struct elf_file **file);
 
 /*
  * The file offset of a function (STT_FUNC) of a binary, from
- * .symtab or .dynsym; a global one is preferred. "memcpy@GLIBC_2.2.5" is the one
+ * .symtab or .dynsym; a global one is preferred. Of a stripped binary also from its debug file (by
+ * build-id, or .gnu_debuglink) and .gnu_debugdata. "memcpy@GLIBC_2.2.5" is the one
  * of that version. ENOENT, with near names: none of that name. EOPNOTSUPP: an indirect function
  * (STT_GNU_IFUNC), whose symbol is that of the resolver.
  */
@@ -127,6 +128,13 @@ struct error *binary_symbols_offsets(const struct elf_file *file, const char *co
  */
 struct error *binary_symbols_match(const struct elf_file *file, const char *pattern,
 				   uint64_t **offsets, size_t *n);
+struct strbuf;
+/*
+ * The functions that an indirect function may stand for, by their names: "__memcpy_sse2, …". Which
+ * of them a process calls is decided when it starts. Nothing is added if none is known.
+ */
+struct error *binary_implementations(const struct elf_file *file, const char *name,
+				     struct strbuf *out);
 /*
  * EOPNOTSUPP: a probe at a function's return would end the program, which is Go's: the kernel
  * replaces the return address on the stack, and Go's runtime finds one that it does not know when

@@ -4,6 +4,7 @@
  * stands: a uprobe belongs to a file and an offset in it, not to an address
  * (Documentation/trace/uprobetracer.rst).
  */
+#include <dlfcn.h>
 #include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -151,20 +152,25 @@ static const char *version_of(const char *name)
 
 /* A function of either table, or NULL at the end of them. */
 struct function_iter {
-	const struct elf_file *file;
+	const struct elf_file *files[2];
 	const struct elf_section *tables[2]; /* NULL: there is none */
 	size_t table, i;
 	struct elf_symbol sym;
 };
 
-static struct error *functions_init(const struct elf_file *file, struct function_iter *it)
+/* separate: of a stripped binary; NULL: it was not looked for. */
+static struct error *functions_init(const struct elf_file *file,
+				    const struct separate_symbols *separate,
+				    struct function_iter *it)
 {
+	const struct elf_file *symbols = separate && separate->file ? separate->file : file;
+
 	if (pb_elf_file_type(file) != ET_EXEC && pb_elf_file_type(file) != ET_DYN)
 		return error_new(ENOEXEC, "%s is neither a program nor a library",
 				 pb_elf_file_name(file));
 	*it = (struct function_iter){
-		.file = file,
-		.tables = {pb_elf_section_by_type(file, SHT_SYMTAB),
+		.files = {symbols, file},
+		.tables = {pb_elf_section_by_type(symbols, SHT_SYMTAB),
 			   pb_elf_section_by_type(file, SHT_DYNSYM)},
 	};
 	return NULL;
@@ -175,10 +181,11 @@ static struct error *functions_next(struct function_iter *it, bool *end)
 {
 	for (; it->table < ARRAY_SIZE(it->tables); it->table++, it->i = 0) {
 		const struct elf_section *table = it->tables[it->table];
-		const size_t n = table ? pb_elf_symbol_count(it->file, table) : 0;
+		const struct elf_file *file = it->files[it->table];
+		const size_t n = table ? pb_elf_symbol_count(file, table) : 0;
 
 		while (++it->i < n) {
-			TRY(pb_elf_symbol_at(it->file, table, it->i, &it->sym));
+			TRY(pb_elf_symbol_at(file, table, it->i, &it->sym));
 			if ((it->sym.type == STT_FUNC || it->sym.type == STT_GNU_IFUNC) &&
 			    it->sym.section != SHN_UNDEF && *it->sym.name) {
 				*end = false;
@@ -197,7 +204,17 @@ static struct error *stripped(const struct function_iter *it, struct error *err)
 	return error_hint(err, "all its symbols were stripped: use an offset in the file instead");
 }
 
-static struct error *no_such_symbol(const struct elf_file *file, const char *symbol)
+/* The version of the symbol that the iterator is at; NULL: none. */
+static const char *iter_version(const struct function_iter *it)
+{
+	const char *version = version_of(it->sym.name);
+
+	return version ? version
+		       : pb_elf_symbol_version(it->files[it->table], it->tables[it->table], it->i);
+}
+
+static struct error *no_such_symbol(const struct elf_file *file,
+				    const struct separate_symbols *separate, const char *symbol)
 {
 	struct error *err =
 		error_new(ENOENT, "%s has no function %s", pb_elf_file_name(file), symbol);
@@ -207,14 +224,12 @@ static struct error *no_such_symbol(const struct elf_file *file, const char *sym
 	struct function_iter it;
 	bool end = false;
 
-	_cleanup_error_ struct error *unread = functions_init(file, &it);
+	_cleanup_error_ struct error *unread = functions_init(file, separate, &it);
 	if (!unread)
 		err = stripped(&it, err);
 	while (!unread && !(unread = functions_next(&it, &end)) && !end) {
-		const char *version = version_of(it.sym.name);
+		const char *version = iter_version(&it);
 
-		if (!version)
-			version = pb_elf_symbol_version(file, it.tables[it.table], it.i);
 		if (version_of(symbol) && version && base_length(it.sym.name) == base &&
 		    !strncmp(it.sym.name, symbol, base))
 			strbuf_addf(&versions, "%s%s", versions.len ? ", " : "", version);
@@ -227,20 +242,87 @@ static struct error *no_such_symbol(const struct elf_file *file, const char *sym
 }
 
 /*
+ * The address of what this process calls by the name, if it is of this file: the resolver has
+ * chosen it, by this CPU. 0: not known.
+ */
+static uint64_t resolved_here(const struct elf_file *file, const char *name)
+{
+	_cleanup_free_ char *base = strndup(name, base_length(name));
+	void *address = base ? dlsym(RTLD_DEFAULT, base) : NULL;
+	struct stat own, other;
+	Dl_info info;
+
+	if (!address || !dladdr(address, &info) || stat(info.dli_fname, &own) ||
+	    stat(pb_elf_file_name(file), &other) || own.st_dev != other.st_dev ||
+	    own.st_ino != other.st_ino)
+		return 0;
+	return (uint64_t)(uintptr_t)address - (uint64_t)(uintptr_t)info.dli_fbase;
+}
+
+/* "__memcpy_avx_unaligned" of "memcpy", as libraries and compilers name implementations. */
+static bool is_implementation(const char *symbol, const char *name, size_t base)
+{
+	symbol += strspn(symbol, "_");
+	return !strncmp(symbol, name, base) && (symbol[base] == '_' || symbol[base] == '.');
+}
+
+struct error *binary_implementations(const struct elf_file *file, const char *name,
+				     struct strbuf *out)
+{
+	enum { MOST = 16 };
+	_cleanup_separate_ struct separate_symbols separate = {0};
+	const char *plain = name + strspn(name, "_");
+	const uint64_t here = resolved_here(file, name);
+	const size_t base = base_length(plain);
+	_cleanup_names_ struct names seen = {0};
+	struct function_iter it;
+	bool end = false;
+
+	TRY(separate_symbols_open(file, &separate));
+	TRY(functions_init(file, &separate, &it));
+	while (seen.n < MOST) {
+		TRY(functions_next(&it, &end));
+		if (end)
+			break;
+		const bool used = here && it.sym.value == here && it.sym.type == STT_FUNC;
+		bool known = it.sym.type != STT_FUNC;
+
+		if (!used && !is_implementation(it.sym.name, plain, base))
+			continue;
+		for (size_t i = 0; i < seen.n; i++)
+			known |= !strcmp(seen.v[i], it.sym.name);
+		if (known)
+			continue;
+		if (!names_add(&seen, it.sym.name))
+			return error_nomem();
+		strbuf_addf(out, "%s%s%s", out->len ? ", " : "", it.sym.name,
+			    used ? " (which perf-bpf itself uses)" : "");
+	}
+	return strbuf_failed(out) ? error_nomem() : NULL;
+}
+
+/*
  * The symbol of an indirect function is that of its resolver, which returns the address of one of
- * the implementations when the program starts. Those who call the function never run it.
+ * the implementations when the program starts. Those who call the function never run it. Which one
+ * it is, the CPU and the environment of each process (GLIBC_TUNABLES) decide: the user has to
+ * choose.
  */
 static struct error *indirect(const struct elf_file *file, const char *name)
 {
-	const size_t base = base_length(name);
+	_cleanup_strbuf_ struct strbuf names = STRBUF_INIT;
+	struct error *err =
+		error_new(EOPNOTSUPP,
+			  "%s of %s is an indirect function (IFUNC): its symbol is that of the "
+			  "resolver, which runs only when the program starts",
+			  name, pb_elf_file_name(file));
+	_cleanup_error_ struct error *unread = binary_implementations(file, name, &names);
 
-	return error_hint(error_new(EOPNOTSUPP,
-				    "%s of %s is an indirect function (IFUNC): its symbol is that "
-				    "of the resolver, which runs only when the program starts",
-				    name, pb_elf_file_name(file)),
+	if (!unread && names.len)
+		return error_hint(err, "attach to an implementation: %s", strbuf_str(&names));
+	return error_hint(err,
 			  "attach to the implementation that this CPU uses; 'perf-bpf probe -x %s "
 			  "-F \"*%.*s*\"' lists them",
-			  pb_elf_file_name(file), (int)base, name);
+			  pb_elf_file_name(file), (int)base_length(name), name);
 }
 
 struct error *binary_check_returns(const struct elf_file *file)
@@ -297,10 +379,8 @@ static void offer(struct wanted_symbol *wanted, const struct function_iter *it)
 
 static bool is_of_version(const struct function_iter *it, const char *version)
 {
-	const char *got = version_of(it->sym.name);
+	const char *got = iter_version(it);
 
-	if (!got)
-		got = pb_elf_symbol_version(it->file, it->tables[it->table], it->i);
 	return got && !strcmp(got, version);
 }
 
@@ -334,32 +414,52 @@ static struct error *add_wanted(struct strmap *index, struct names *bases, const
 	return strmap_put(index, base, wanted) ? NULL : error_nomem();
 }
 
+/* Offers all functions to those that are looked for; false in *all: some were not found. */
+static struct error *search_functions(const struct elf_file *file,
+				      const struct separate_symbols *separate,
+				      const struct strmap *index,
+				      const struct wanted_symbol *wanted, size_t n, bool *all)
+{
+	struct function_iter it;
+	bool end = false;
+
+	TRY(functions_init(file, separate, &it));
+	for (;;) {
+		TRY(functions_next(&it, &end));
+		if (end)
+			break;
+		TRY(offer_to_all(index, &it));
+	}
+	*all = true;
+	for (size_t i = 0; i < n; i++)
+		*all = *all && wanted[i].found;
+	return NULL;
+}
+
 struct error *binary_symbols_offsets(const struct elf_file *file, const char *const *names,
 				     size_t n, uint64_t *offsets)
 {
 	_cleanup_(strmap_deinit) struct strmap index = {0};
 	_cleanup_names_ struct names bases = {0}; /* what the index's keys are */
 	_cleanup_free_ struct wanted_symbol *wanted = calloc(n + 1, sizeof(*wanted));
-	struct function_iter it;
-	bool end = false;
+	_cleanup_separate_ struct separate_symbols separate = {0};
+	bool all;
 
 	if (!wanted)
 		return error_nomem();
-	TRY(functions_init(file, &it));
 	for (size_t i = 0; i < n; i++) {
 		if (!names[i] || !*names[i])
 			return error_new(EINVAL, "name %zu of %zu is empty", i + 1, n);
 		TRY(add_wanted(&index, &bases, names[i], &wanted[i]));
 	}
-	for (;;) {
-		TRY(functions_next(&it, &end));
-		if (end)
-			break;
-		TRY(offer_to_all(&index, &it));
+	TRY(search_functions(file, NULL, &index, wanted, n, &all));
+	if (!all) {
+		TRY(separate_symbols_open(file, &separate));
+		TRY(search_functions(file, &separate, &index, wanted, n, &all));
 	}
 	for (size_t i = 0; i < n; i++) {
 		if (!wanted[i].found)
-			return no_such_symbol(file, names[i]);
+			return no_such_symbol(file, &separate, names[i]);
 		if (wanted[i].is_indirect)
 			return indirect(file, names[i]);
 		TRY(offset_of(file, &wanted[i].best, names[i], &offsets[i]));
@@ -425,7 +525,9 @@ struct error *binary_symbols_match(const struct elf_file *file, const char *text
 	if (!none || none->code != ENOENT || !strpbrk(text, "*?"))
 		return none;
 	error_free(none);
-	struct error *err = functions_init(file, &it);
+	_cleanup_separate_ struct separate_symbols separate = {0};
+	TRY(separate_symbols_open(file, &separate));
+	struct error *err = functions_init(file, &separate, &it);
 
 	while (!err && !(err = functions_next(&it, &end)) && !end) {
 		_cleanup_free_ char *name = strndup(it.sym.name, base_length(it.sym.name));

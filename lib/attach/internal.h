@@ -26,6 +26,19 @@ struct error *attach_error_at(const struct bpf_program *prog, struct error *err)
 /* The program's fd; EINVAL: it is not loaded. */
 struct error *program_fd(const struct bpf_program *prog, int *fd);
 
+/* ---- separate.c: the symbols of a stripped binary ---- */
+
+struct separate_symbols {
+	struct elf_file *file; /* with a .symtab, of the binary's addresses; NULL: there is none */
+	void *owned;
+	bool tried;
+};
+
+void separate_symbols_deinit(struct separate_symbols *symbols);
+#define _cleanup_separate_ _cleanup_(separate_symbols_deinit)
+/* Of a file of binary_open(); none if it has a .symtab. Fails only if memory is short. */
+struct error *separate_symbols_open(const struct elf_file *binary, struct separate_symbols *out);
+
 /* A link that owns fd, a BPF link's or a raw tracepoint's. NULL: no memory; fd stays. */
 struct bpf_link *link_new(int fd);
 

@@ -393,6 +393,7 @@ struct usdt_target {
 	pid_t pid; /* -1: all */
 	char *path;
 	struct elf_file *file;
+	struct separate_symbols separate;
 	VEC(struct usdt_site) sites;
 	VEC(uint8_t) specs; /* layout->size bytes each */
 	size_t n_specs;
@@ -403,6 +404,7 @@ static void target_deinit(struct usdt_target *target)
 {
 	free(target->path);
 	pb_elf_file_free(target->file);
+	separate_symbols_deinit(&target->separate);
 	vec_deinit(&target->sites);
 	vec_deinit(&target->specs);
 	u64map_deinit(&target->by_hash);
@@ -429,18 +431,24 @@ static bool search_symbols(const struct elf_file *file, const struct elf_section
 	return false;
 }
 
+/* In the binary, or where its symbols are if it is stripped. */
 static bool find_symbol(void *ctx, const char *name, size_t len, uint64_t *addr)
 {
 	static const uint32_t types[] = {SHT_SYMTAB, SHT_DYNSYM};
-	const struct elf_file *file = ctx;
+	struct usdt_target *target = ctx;
 
 	for (size_t i = 0; i < ARRAY_SIZE(types); i++) {
-		const struct elf_section *table = pb_elf_section_by_type(file, types[i]);
+		const struct elf_section *table = pb_elf_section_by_type(target->file, types[i]);
 
-		if (table && search_symbols(file, table, name, len, addr))
+		if (table && search_symbols(target->file, table, name, len, addr))
 			return true;
 	}
-	return false;
+	if (!target->separate.tried)
+		error_free(separate_symbols_open(target->file, &target->separate));
+	if (!target->separate.file)
+		return false;
+	const struct elf_section *table = pb_elf_section_by_type(target->separate.file, SHT_SYMTAB);
+	return table && search_symbols(target->separate.file, table, name, len, addr);
 }
 
 static struct error *open_target(struct usdt_target *target, const char *binary)
@@ -517,7 +525,7 @@ static struct error *add_site(struct usdt_target *target, const struct spec_layo
 		.location = note->location,
 		.fixed = pb_elf_file_type(target->file) == ET_EXEC,
 		.symbol = find_symbol,
-		.ctx = target->file,
+		.ctx = target,
 	};
 	struct usdt_site site = {.addr = note->location};
 	struct usdt_arg args[USDT_ARGS_MAX];

@@ -199,6 +199,8 @@ bool user_file_offset(const struct user *user, uint64_t address, uint64_t *offse
 const char *user_no_code(const struct user *user, uint64_t address);
 /* The name is that of an indirect function: its symbol is what chooses the code, not the code. */
 bool user_is_indirect(const struct user *user, const char *name);
+/* As binary_implementations() of lib/attach/attach.h. */
+struct error *user_implementations(const struct user *user, const char *name, struct strbuf *out);
 /* EOPNOTSUPP as of binary_check_returns() (lib/attach/attach.h). */
 struct error *user_check_returns(const struct user *user);
 /* Of functions and data. */

@@ -244,6 +244,11 @@ bool user_is_indirect(const struct user *user, const char *name)
 	return false;
 }
 
+struct error *user_implementations(const struct user *user, const char *name, struct strbuf *out)
+{
+	return binary_implementations(user->file, name, out);
+}
+
 /*
  * The longest run of letters in the last part of a path or pattern: "order" of
  * "Shop::ord*der". None of an operator, which is spelled otherwise; a template's arguments may be

@@ -259,11 +259,21 @@ static struct error *no_function(struct gather *g, struct user *user)
 	struct error *err = error_new(ENOENT, "%s has no function%s '%s'", user_path(user),
 				      def->is_glob ? " that matches" : "", def->function);
 
-	if (user_is_indirect(user, def->function))
+	if (user_is_indirect(user, def->function)) {
+		_cleanup_strbuf_ struct strbuf names = STRBUF_INIT;
+		_cleanup_error_ struct error *unread =
+			user_implementations(user, def->function, &names);
+
+		if (!unread && names.len)
+			return error_hint(err,
+					  "it is an indirect function (IFUNC), resolved when the "
+					  "program starts; probe an implementation: %s",
+					  strbuf_str(&names));
 		return error_hint(err,
 				  "it is an indirect function (IFUNC), resolved when the program "
 				  "starts; 'perf-bpf probe -x %s -F \"*%s*\"' lists the variants",
 				  user_path(user), def->function);
+	}
 	const char *left_out = def->inlines ? "" : "inlined copies are skipped (inlines=no)";
 	if (user_near(user, def->function, &sb))
 		return error_hint(err, "did you mean %s?%s%s", strbuf_str(&sb),

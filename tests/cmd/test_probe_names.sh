@@ -110,6 +110,91 @@ test_indirect_functions() {
 	assert_contains err "is an indirect function (IFUNC)"
 }
 
+# Each implementation of an indirect function is named.
+test_implementations_of_indirect_functions() {
+	need
+	cat >indirect.c <<-'END'
+		__attribute__((noinline)) int pbt_sum_plain(int n) { return n; }
+		__attribute__((noinline)) int __pbt_sum_fast(int n) { return n; }
+		static int (*resolve(void))(int)
+		{
+			return __pbt_sum_fast;
+		}
+		int pbt_sum(int n) __attribute__((ifunc("resolve")));
+		int main(void)
+		{
+			return pbt_sum(0) + pbt_sum(0);
+		}
+	END
+	gcc -g -O1 -o indirect indirect.c 2>err || skip "no indirect functions: $(cat err)"
+	program indirect "uprobe/$PWD/indirect:pbt_sum"
+	expect_status 1 "$PERF_BPF" run indirect.bpf.c -- ./indirect
+	assert_contains err "attach to an implementation: "
+	assert_contains err "pbt_sum_plain"
+	assert_contains err "__pbt_sum_fast"
+	expect_status 1 "$PERF_BPF" probe -x ./indirect pbt_sum
+	assert_contains err "probe an implementation: "
+	assert_contains err "__pbt_sum_fast"
+	program counted "uprobe/$PWD/indirect:__pbt_sum_fast"
+	"$PERF_BPF" run counted.bpf.c --json -- ./indirect >out 2>err || fail "$(cat err)"
+	assert_contains out '"variable":"runs","value":2}'
+}
+
+# The symbols of a stripped program are where its build-id or .gnu_debuglink says, or packed in it.
+# Sections of programs look there as definitions do.
+test_symbols_of_stripped_programs() {
+	need
+	build_named
+	local id debug=/usr/lib/debug/.build-id
+	gcc -Wl,--build-id=sha1 -o whole named.o
+	objcopy --only-keep-debug whole whole.debug
+	linked() { # NAME OPTIONS...: stripped, with a link to whole.debug
+		objcopy -g -x --strip-all --add-gnu-debuglink=whole.debug "${@:2}" whole "$1"
+	}
+	stripped() { # NAME: ./NAME counts as the program that was not stripped does
+		mv "$1" named
+		counts "uprobe/$PWD/named:main.(*Cart).Add" 3
+		counts "exec=$PWD/named;main.(*Cart).Add" 3
+		has attach.uprobe_multi || return 0
+		counts "uprobe.multi/$PWD/named:main.(*Cart).A*" 3
+	}
+	linked beside
+	stripped beside
+	mkdir .debug
+	mv whole.debug .debug/
+	cp .debug/whole.debug .
+	linked below
+	rm whole.debug
+	stripped below
+
+	# By its checksum, where there is no build-id; a file with another one is not used.
+	cp .debug/whole.debug whole.debug
+	objcopy --remove-section .note.gnu.build-id whole.debug
+	linked checksum --remove-section .note.gnu.build-id
+	rm -r .debug
+	stripped checksum
+	printf x >>whole.debug
+	program counted "uprobe/$PWD/named:five"
+	expect_status 1 "$PERF_BPF" run counted.bpf.c -- ./named
+	assert_contains err "has no function five"
+	rm whole.debug
+
+	command -v xz >/dev/null || skip "xz is not installed; the other places are checked"
+	strip -g -o mini whole
+	xz -k mini
+	objcopy --strip-all --add-section .gnu_debugdata=mini.xz whole packed
+	stripped packed
+
+	id=$(readelf -n whole | sed -n 's/.*Build ID: //p')
+	[ -w /usr/lib/debug ] || skip "no /usr/lib/debug; the other places are checked"
+	mkdir -p "$debug/${id:0:2}"
+	local file="$debug/${id:0:2}/${id:2}.debug"
+	trap 'rm -f "$file"; rmdir --ignore-fail-on-non-empty -p "${file%/*}" 2>/dev/null' RETURN
+	objcopy --only-keep-debug whole "$file"
+	strip -s -o by_id whole
+	stripped by_id
+}
+
 # An address means the function that has it, also for the names of variables.
 test_addresses() {
 	need
@@ -268,6 +353,46 @@ test_lines_of_other_languages() {
 }
 
 # As probe -F prints them, or as the source has them; also functions that are only inlined.
+# gcc's clones have no debug information of their own names: lines and variables of the function.
+# Their parameters may be of a subtype, which has no size of its own.
+test_clones() {
+	command -v gnatmake >/dev/null || skip "gnatmake is not installed"
+	cat >clones.adb <<-'END'
+		with Interfaces; use Interfaces;
+		with Ada.Text_IO;
+		procedure Clones is
+		   subtype Small is Integer range -9 .. 9;
+		   Total : Integer := 0;
+		   procedure Add (N : Small; Wide : Integer_16; Fixed : Integer) is
+		   begin
+		      Total := Total + N * Fixed; -- in Add
+		      Total := Total + Integer (Wide);
+		   end Add;
+		   pragma No_Inline (Add);
+		begin
+		   for I in 1 .. 3 loop
+		      Add (I, Integer_16 (-I), 7);
+		   end loop;
+		   Ada.Text_IO.Put_Line (Total'Image);
+		end Clones;
+	END
+	gnatmake -q -g -O2 clones.adb
+	local clone
+	clone=$(nm clones | sed -n 's/.* t \(clones__add\.[0-9.a-z]*\)$/\1/p')
+	[ -n "$clone" ] || fail "this compiler makes no clone: $(nm clones)"
+	"$PERF_BPF" probe -x ./clones -L "$clone" >out
+	assert_contains out "in Add"
+	"$PERF_BPF" probe -x ./clones -V "$clone" >out
+	assert_contains out "clones__small	n"
+	! grep 'small.*(\|wide.*(' out || fail "a variable of a subtype is not available"
+	need
+	"$PERF_BPF" record -q -o t.data -e "probe:exec=./clones;$clone n wide" ./clones \
+		>/dev/null 2>err || fail "$(cat err)"
+	"$PERF_BPF" script -i t.data -F trace | sed 's/^ *//' >out
+	printf 'n=%d wide=%d\n' 1 -1 2 -2 3 -3 >expected
+	diff expected out || fail "other values"
+}
+
 test_names_of_templates() {
 	command -v g++ >/dev/null || skip "g++ is not installed"
 	cat >templates.cc <<-'END'
