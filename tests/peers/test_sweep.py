@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Every variable of functions of real programs, at their entries and on lines, as gdb reads it.
 
-Programs in C, C++ and Rust are built in many ways. Functions that are run, and lines of them,
+Programs in C, C++, Rust, Go, Ada, Fortran and D are built in many ways. Functions that are run, and lines of them,
 are chosen by a fixed seed. "perf-bpf probe --json" says where each variable is there; gdb stops the
 program at the same addresses, reads the variables itself, and evaluates what perf-bpf
 said. Then "perf-bpf record" records the same points in a second run of the program, with the same
@@ -20,7 +20,8 @@ shows the same instruction there.
 Besides the variables of the function (and its static ones), some global variables are compared, and
 the strings that variables are.
 
-SWEEP_FUNCTIONS and SWEEP_SEED change how many, and which; PEERS_ONLY is a glob of builds.
+Of the programs in languages/ all functions are compared, and more lines of each: a table at the end
+has their numbers. Of the others, SWEEP_FUNCTIONS and SWEEP_SEED change how many, and which; PEERS_ONLY is a glob of builds.
 SWEEP_JOBS builds are compared at a time: by default, as many as there are CPUs.
 SWEEP_LIVE=no records nothing, as does a user who is not root.
 """
@@ -47,6 +48,7 @@ FUNCTIONS = int(os.environ.get("SWEEP_FUNCTIONS", "240"))
 SEED = int(os.environ.get("SWEEP_SEED", "1"))
 JOBS = int(os.environ.get("SWEEP_JOBS") or os.cpu_count())
 LINES = 2  # of a function
+LINES_OF_LANGUAGES = 4  # of a function of the programs in languages/
 GLOBALS = 3  # of a place
 HITS = 5  # that are compared
 CUT = b"...".hex()  # the end of a recorded string that was cut, to make room for others
@@ -96,7 +98,23 @@ WAYS = [
     ("shapes.rs", "rustc -g -C opt-level=0"),
     ("shapes.rs", "rustc -g -C opt-level=2"),
     ("shapes.rs", "rustc -g -C opt-level=3 -C lto=fat -C codegen-units=1"),
+    ("stock.go", "go build"),
+    ("stock.adb", "gnatmake -O2 -g"),
+    ("stock.adb", "gnatmake -O0 -g"),
+    ("stock.f90", "gfortran -O2 -g -fno-inline"),
+    ("stock.f90", "gfortran -O0 -g"),
+    ("stock.d", "gdc -O2 -g"),
+    ("stock.d", "ldc2 -O2 -g"),
+    ("stock.rs", "rustc -g -C opt-level=2"),
+    ("stock.cc", "g++ -std=c++17 -O2 -g"),
 ]
+# The functions that are a program's own, by their symbols.
+OWN = {"stock.go": "main.", "stock.adb": "stock__", "stock.f90": "__stock_MOD_", "stock.d": "_D5stock",
+       "stock.rs": "_ZN5stock", "stock.cc": "_ZN"}
+# One thread, and no work of the runtime that depends on time.
+PREEMPTED = -1314  # stackguard0 of a goroutine that is to give way (stackPreempt in runtime/stack.go)
+GUARD = "guard__=+16(%r14):x64 sp__=%sp:x64"  # at an entry; it is run again then
+GO_ENVIRONMENT = ["GOMAXPROCS=1", "GOGC=off", "GODEBUG=asyncpreemptoff=1"]
 
 
 def run(argv, **kw):
@@ -125,7 +143,21 @@ def sources(program):
         return (files, ["-w", '-DPROGVERSION="1"'], "-c -9", LUA * 3), None
     if program == "shapes":
         return ([os.path.join(SRC, "tests/peers/sweep_shapes.cc")], ["-w"], "", ""), None
+    if program in OWN:
+        return ([os.path.join(SRC, "tests/peers/languages", program)], [], "", ""), None
     return ([os.path.join(SRC, "tests/peers/sweep_shapes.rs")], [], "", ""), None
+
+
+def compile_in(where, how, exe, files, options):
+    """Compilers that write more than one file do it in where."""
+    compiler, *flags = how.split()
+    if compiler == "gnatmake":
+        files = [shutil.copy(f, where) for f in files]
+    if compiler in ("gcc", "g++", "clang", "clang++"):
+        files = [*files, "-lm", "-ldl"]
+    out = ["-of=" + exe] if compiler == "ldc2" else ["-o", exe]
+    env = {**os.environ, "GOCACHE": os.path.join(where, "cache"), "GO111MODULE": "off"}
+    return run([compiler, *flags, *options, *out, *files], cwd=where, env=env)
 
 
 def build(program, how, where):
@@ -138,15 +170,24 @@ def build(program, how, where):
     if not shutil.which(compiler):
         return None, f"{compiler} is not installed"
     exe = os.path.join(where, program.split(".")[0])
-    # Rust's file is one; others are linked with the mathematical functions.
-    end = [] if compiler == "rustc" else ["-lm", "-ldl"]
-    done = run([*how.split(), *options, "-o", exe, *files, *end], cwd=where)
+    done = compile_in(where, how, exe, files, options)
     if done.returncode:
         return None, f"{how}: {done.stderr.strip().splitlines()[-1:]}"
     with open(os.path.join(where, "input"), "w", encoding="utf-8") as f:
         f.write(text)
+    is_go = compiler == "go"
+    # Go's main.main has a stack of its own.
     return {"exe": exe, "args": args, "input": os.path.join(where, "input"), "where": where,
-            "base": 0 if "-no-pie" in how else BASE}, None
+            "main": "_rt0_amd64_linux" if is_go else "main", "own": OWN.get(program),
+            "views": program in OWN and compiler in ("g++", "gnatmake", "gfortran", "gdc"),
+            "environment": GO_ENVIRONMENT if is_go else [],
+            "base": 0 if is_pinned(exe) else BASE}, None
+
+
+def is_pinned(exe):
+    """Whether the program is always at its own addresses (ET_EXEC)."""
+    with open(exe, "rb") as f:
+        return f.read(18)[16] == 2
 
 
 # ---- what perf-bpf says ----
@@ -164,7 +205,8 @@ def with_gdb(program, points, **more):
     plan, out = (os.path.join(program["where"], f) for f in ("plan", "gdb.out"))
     with open(plan, "w", encoding="utf-8") as f:
         json.dump({"program": program["exe"], "args": program["args"], "input": program["input"],
-                   "base": program["base"], "hits": HITS, "points": points, "out": out, **more}, f)
+                   "base": program["base"], "main": program["main"], "hits": HITS,
+                   "environment": program["environment"], "points": points, "out": out, **more}, f)
     script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib/gdb_values.py")
     done = run(["gdb", "-q", "-nx", "-batch", "-x", script], env={**os.environ, "PLAN": plan},
                timeout=sweep_live.LIMIT)
@@ -179,10 +221,12 @@ def functions_that_run(program):
     found = show(program, "--no-inlines", "*")
     # Of what a compiler's own library brings only what was made for this program.
     points = [p for p in (found or {}).get("points", []) if p["source"] == "dwarf" and
-              not p["offset"] and "/rustc/" not in (p.get("file") or "")]
+              not p["offset"] and "/rustc/" not in (p.get("file") or "") and
+              p["symbol"].startswith(program["own"] or "")]
     program["random"], *hits = with_gdb(
         program, [{"address": int(p["address"], 16)} for p in points], where=True)
-    return sorted({points[h["point"]]["symbol"] for h in hits})
+    # While the runtime starts threads, gdb may stop twice at one entry of Go's main.main.
+    return sorted({points[h["point"]]["symbol"] for h in hits} - {"main.main"})
 
 
 TEXT = re.compile(r"(const )?char (\*( const)?|\[\d+\])|(const )?(std::)?(__cxx11::)?string( &)?")
@@ -205,6 +249,38 @@ def fields_of(program, place, dice):
     return fields, chosen
 
 
+def code_at(exe, address):
+    """The first bytes of a function of a 64-bit program."""
+    with open(exe, "rb") as f:
+        data = f.read()
+    begin, size, n = *struct.unpack_from("<Q", data, 32), *struct.unpack_from("<HH", data, 54)
+    for at in range(begin, begin + n * size, size):
+        kind, _, offset, start, _, length = struct.unpack_from("<IIQQQQ", data, at)
+        if kind == 1 and start <= address < start + length:
+            return data[offset + address - start:][:16]
+    return b""
+
+
+def checks_stack(program, name):
+    """Whether a function of Go begins by a look at its goroutine's guard (cmp 16(%r14), REG)."""
+    if not program["environment"]:
+        return False
+    shown = show(program, "--no-inlines", name)
+    points = (shown or {}).get("points", [])
+    return bool(points) and b"\x3b\x66\x10" in code_at(program["exe"], int(points[0]["address"], 16))
+
+
+def at_address(program, point):
+    """Where the variables are by the address alone. Of the states that an address has (location views
+    of gcc) gdb has the last one; at a line perf-bpf has the one in which the line begins."""
+    words = " ".join(a["name"] for a in point["args"] if a["name"].isidentifier() and
+                     not a["name"].endswith("__text"))
+    shown = show(program, f"force=yes;{point['symbol']}+{point['offset']} {words}")
+    points = [p for p in (shown or {}).get("points", []) if p["address"] == point["address"] and
+              p.get("inlined") == point.get("inlined")]
+    return {a["name"]: a.get("place") for a in points[0]["args"]} if points else {}
+
+
 def choose(program, count, dice):
     """[(definition, its point, global variables)] at the entries and on some lines of functions
     that are run; how many functions."""
@@ -219,15 +295,22 @@ def choose(program, count, dice):
         lines = show(program, "-L", name)
         if lines and lines.get("lines"):
             below = [n - lines["first"] for n in lines["lines"][1:]]
-            places += [f"{name}:{n}" for n in dice.sample(below, min(LINES, len(below)))]
+            most = LINES_OF_LANGUAGES if program["own"] else LINES
+            places += [f"{name}:{n}" for n in dice.sample(below, min(most, len(below)))]
         for place in places:
             fields, outer = fields_of(program, place, dice)
+            guard = [GUARD] if place == name and checks_stack(program, name) else []
+            if fields:
+                fields += guard
             words = f"{place} {' '.join(fields)}"
             shown = show(program, f"force=yes;{words}") if fields else None
             if not shown:
-                words, outer = f"{place} $vars", []
+                words, outer = " ".join([place, "$vars", *guard]), []
                 shown = show(program, f"force=yes;{words}")
-            found += [(words, p, outer) for p in (shown or {}).get("points", []) if p["args"]]
+            points = [p for p in (shown or {}).get("points", []) if p["args"]]
+            for point in points:
+                point["at"] = at_address(program, point) if program["views"] and place != name else {}
+            found += [(words, p, outer) for p in points]
         n += bool(found)
         chosen += found
     return chosen, n
@@ -236,7 +319,8 @@ def choose(program, count, dice):
 # ---- comparing ----
 
 class Sums:
-    NUMBERS = ("functions", "points", "hits", "same", "ours_not", "gdb_not", "elsewhere", "refused")
+    NUMBERS = ("functions", "points", "hits", "same", "by_line", "ours_not", "gdb_not", "elsewhere",
+               "refused")
 
     def __init__(self):
         for name in self.NUMBERS:
@@ -260,6 +344,7 @@ class Sums:
 
     def text(self):
         lost = f", {self.elsewhere} hits in a frame that gdb names otherwise" if self.elsewhere else ""
+        lost += f", {self.by_line} by the line and not the address" if self.by_line else ""
         lost += f", {self.refused} points refused, said so" if self.refused else ""
         return (f"{self.functions} functions, {self.points} points, {self.hits} hits: {self.same} "
                 f"same, {len(self.wrong)} wrong, {self.ours_not} ours not, {self.gdb_not} gdb not{lost}")
@@ -283,6 +368,29 @@ def is_same(ours, theirs):
     pairs = [(ours[i:i + 2], theirs[i:i + 2]) for i in range(0, len(theirs), 2)]
     known = [(a, b) for a, b in pairs if ".." not in (a, b)]
     return all(a == b for a, b in known) and len(ours) == len(theirs) if known else None
+
+
+def is_nan(value):
+    """gdb does not keep its other bits."""
+    return "float" in value and value["float"] != value["float"]
+
+
+def is_nan_of(ours):
+    if ours == "text nan":
+        return True
+    if not isinstance(ours, str) or not re.fullmatch("[0-9a-f]{8}|[0-9a-f]{16}", ours):
+        return False
+    number = struct.unpack("<f" if len(ours) == 8 else "<d", bytes.fromhex(ours))[0]
+    return number != number
+
+
+GO_HEAP = re.compile("..(.{6})00c0000000")  # the arena of Go's heap and stacks, little endian
+
+
+def without_heap(text):
+    """Without addresses of Go's heap and stacks, which are other ones in another run."""
+    words = [text[i:i + 16] for i in range(0, len(text), 16)]
+    return "".join("." * 16 if GO_HEAP.fullmatch(word) else word for word in words)
 
 
 def compare_hit(words, point, hit, sums, recorded=None):
@@ -311,6 +419,8 @@ def compare_hit(words, point, hit, sums, recorded=None):
             ours = sweep_live.bytes_of(recorded.get(name), value, arg)
             if ours is None and not isinstance(recorded.get(name, 0), int):
                 continue
+        if recorded is not None and point["go"] and isinstance(ours, str) and "text" not in value:
+            ours, theirs = without_heap(ours), without_heap(theirs)
         if ours is None:
             if recorded is not None:
                 sums.not_ours("recorded, but it could not be read", f"{example}: {arg['place']}")
@@ -318,8 +428,11 @@ def compare_hit(words, point, hit, sums, recorded=None):
         same = is_same(ours, theirs)
         if "text" in value and recorded is not None and ours.endswith(CUT):
             same = same or theirs.startswith(ours[:-len(CUT)])
-        if same:
+        if same or (is_nan(value) and is_nan_of(ours)):
             sums.same += 1
+        elif (same is False and point["at"].get(name, arg["place"]) != arg["place"] and
+              is_same(hit["ours"].get(name + "__at", theirs), theirs)):
+            sums.by_line += 1
         elif same is False and point["made_by_clang"] and arg["place"].startswith("%sp+"):
             # On the stack, before the frame register is set by which clang says where: gdb reads
             # by what the register was in the caller.
@@ -351,10 +464,14 @@ def sweep(program, how, count, dice, where):
     sums, live = Sums(), Sums()
     chosen, sums.functions = choose(target, count, dice)
     for _, point, _ in chosen:
+        point["go"] = target["environment"] == GO_ENVIRONMENT
         point["made_by_clang"] = "clang" in how and not point["offset"] and not point.get("inlined")
     plan = [{"address": int(p["address"], 16), "function": p["symbol"], "inlined": p.get("inlined"),
              "slots": not p["offset"] and ("-O0" in how or "opt-level=0" in how),
-             "args": [[a["name"], a.get("place")] for a in p["args"]], "globals": outer}
+             "preempted": PREEMPTED if any(a["name"] == "guard__" for a in p["args"]) else None,
+             "args": [[a["name"], a.get("place")] for a in p["args"]] +
+                     [[name + "__at", place] for name, place in p["at"].items()],
+             "globals": outer}
             for _, p, outer in chosen]
     recorded, given = sweep_live.record(PERF_BPF, target, [(w, p) for w, p, _ in chosen], HITS)
     hits = with_gdb(target, plan, random=given)
@@ -399,7 +516,7 @@ def main():
         sources(program)  # fetches what is missing; not by two at a time
     with concurrent.futures.ThreadPoolExecutor(JOBS) as pool:
         for (program, how), (both, why, failed, took) in zip(
-                ways, pool.map(lambda way: try_way(*way, each), ways)):
+                ways, pool.map(lambda way: try_way(*way, 1000 if way[0] in OWN else each), ways)):
             name = f"{program}: {how}"
             if not both:
                 say(f"{name}: {why}" if failed else f"{name}: skipped: {why}")

@@ -2,7 +2,8 @@
 them, and as the places of perf-bpf say ("perf-bpf probe --json"), of the same stopped process.
 
 $PLAN is a JSON file: {"program", "args", "input", "base", "hits", "points": [{"address",
-"function", "inlined", "slots", "args": [[name, place]], "globals": [name]}], "out"}. Writes one line
+"function", "inlined", "slots", "args": [[name, place]], "globals": [name]}], "main", "environment",
+"out"}. Writes one line
 of JSON per hit: the point, the number of the hit from 0, "values" (of gdb: {"int"}, {"float"},
 {"bytes"}, {"text"}, {"gone"} or {"skip"}), and "ours", bytes. Bytes are hexadecimal; those that are
 not known are "..". An argument NAME__text is the string that the variable NAME is.
@@ -38,6 +39,10 @@ def describe(value):
         if type_.sizeof > 8:
             return {"skip": "wide float"}
         return {"float": float(value), "size": type_.sizeof}
+    if type_.code == gdb.TYPE_CODE_FUNC:
+        return {"skip": "a function, whose size gdb does not know"}
+    if type_.code == gdb.TYPE_CODE_BOOL and int(value) not in (0, 1):
+        return {"skip": "no boolean was stored there yet"}
     if type_.code in (gdb.TYPE_CODE_INT, gdb.TYPE_CODE_PTR, gdb.TYPE_CODE_ENUM,
                       gdb.TYPE_CODE_BOOL, gdb.TYPE_CODE_CHAR):
         if type_.sizeof > 8:
@@ -134,7 +139,9 @@ def blocks_of(pc, point):
             if wanted:
                 found = linkage == wanted or own_name(function.name) == own_name(wanted)
             else:
-                found = is_outer
+                # A function within a function has blocks of its own, elsewhere.
+                own_symbol = re.sub(r"\.(\d|constprop|isra|part|cold).*", "", point["function"])
+                found = is_outer or linkage == own_symbol
             if found:
                 return own
             own = []
@@ -338,7 +345,7 @@ def ours_with_sizes(point, base, sizes):
     gdb.newest_frame().select()
     found = {}
     for name, place in point["args"]:
-        size = sizes.get(name)
+        size = sizes.get(name.removesuffix("__at"))
         if not size or not place:
             continue
         try:
@@ -355,6 +362,7 @@ class Point(gdb.Breakpoint):
         self.point = plan["points"][number]
         self.index, self.out, self.left = number, out, plan["hits"]
         self.seen = 0
+        self.left_out = False  # the last hit was
         self.base = plan["base"]
         self.pc = plan["base"] + self.point["address"]
         super().__init__(f"*{self.pc:#x}", internal=True)
@@ -374,7 +382,20 @@ class Point(gdb.Breakpoint):
                        if self.pc < row.pc < function.end})
         return rows[0] if rows else None
 
-    def take(self):
+    def runs_again(self, again):
+        """Go: the runtime asked for a switch, which the function's entry sees and begins again. It
+        may ask while gdb looks: then this is the second time."""
+        if not self.point.get("preempted"):
+            return False
+        if memory(register("r14") + 16, 8) == struct.pack("<q", self.point["preempted"]):
+            self.left_out = True
+            return True
+        taken, self.left_out = not self.left_out, False
+        return again and taken
+
+    def take(self, again):
+        if self.runs_again(again):
+            return
         self.seen += 1
         if "args" not in self.point:
             self.out.write(json.dumps({"point": self.index}) + "\n")
@@ -412,7 +433,7 @@ def main():
     with open(os.environ["PLAN"], encoding="utf-8") as f:
         plan = json.load(f)
     for command in ("pagination off", "confirm off", "disable-randomization on",
-                    "exec-wrapper env -i", "breakpoint always-inserted on"):
+                    " ".join(["exec-wrapper env -i", *plan["environment"]]), "breakpoint always-inserted on"):
         gdb.execute("set " + command)
     gdb.execute("file " + plan["program"])
     with open(plan["out"], "w", encoding="utf-8") as out:
@@ -423,20 +444,25 @@ def main():
         if plan.get("random"):
             gdb.selected_inferior().write_memory(at, bytes.fromhex(plan["random"]))
         elif plan.get("where"):
-            gdb.Breakpoint("*main", internal=True, temporary=True).silent = True
-            gdb.execute("continue")
+            # A static program begins there.
+            if gdb.newest_frame().name() != plan["main"]:
+                gdb.Breakpoint("*" + plan["main"], internal=True, temporary=True).silent = True
+                gdb.execute("continue")
             out.write(json.dumps({"random": at, "stack": register("sp")}) + "\n")
         by_pc = {}
         for i in range(len(plan["points"])):
             point = Point(plan, i, out)
             by_pc.setdefault(point.pc, []).append(point)
         gdb.execute("continue")
+        last = None
         while gdb.selected_inferior().pid:
             pc = gdb.newest_frame().pc()
+            now = [register(name) for name in ("ip", "sp")]
+            again, last = now == last, now
             # Those that go on to behind the prologue come last; there may be points, too.
             for point in sorted(by_pc.get(pc, []), key=lambda p: bool(p.point.get("slots"))):
                 if point.enabled and gdb.selected_inferior().pid and gdb.newest_frame().pc() == pc:
-                    point.take()
+                    point.take(again)
             if gdb.selected_inferior().pid and gdb.newest_frame().pc() == pc:
                 gdb.execute("continue")
 
