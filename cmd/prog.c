@@ -293,6 +293,7 @@ static struct error *prog_tracelog(const struct action_args *args, size_t at)
 	job_begin();
 	streams_begin();
 	TRY(loop_new(&loop));
+	TRY(loop_end_if_busy(loop));
 	TRY(action_drop_privileges(args, INSPECT_FILE | INSPECT_WAIT, NULL));
 	struct tracelog log = {.loop = loop, .path = path, .fd = fd};
 	TRY(loop_watch(loop, fd, show_log, &log));

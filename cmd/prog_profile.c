@@ -125,6 +125,7 @@ static struct error *measure(int fd, uint64_t ms, const struct action_args *args
 	int status;
 
 	TRY(loop_new(&loop));
+	TRY(loop_end_if_busy(loop));
 	if (args->n_command)
 		TRY(loop_prepare(loop, args->command));
 	TRY(profile_begin(fd, args->words.v + at, args->words.n - at, profile));

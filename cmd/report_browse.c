@@ -121,6 +121,7 @@ static struct error *run(struct report_browse *rb)
 	_cleanup_(browse_freep) struct browse *browse = NULL;
 
 	TRY(loop_new(&loop));
+	TRY(loop_end_if_busy(loop));
 	TRY(tty_listen(rb->opts->tty));
 	const struct browse_opts opts = {
 		.tty = rb->opts->tty,

@@ -684,6 +684,7 @@ static struct error *top_run(struct top_args *args, struct log *log)
 	if (!args->stdio)
 		TRY(tty_new(&top.tty));
 	TRY(loop_new(&loop));
+	TRY(loop_end_if_busy(loop));
 	top.loop = loop;
 	const struct log before = *log;
 	struct error *err = run(&top, log);

@@ -167,6 +167,7 @@ static struct error *watch(struct watcher *w)
 	if (args->allow)
 		TRY(tag_list_read(args->allow, &w->allowed));
 	TRY(loop_new(&w->loop));
+	TRY(loop_end_if_busy(w->loop));
 	if (args->exec)
 		TRY(exec_queue_new(args->exec, w->loop, &w->exec));
 	TRY(program_watch_new(&opts, &w->watch));

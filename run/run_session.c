@@ -438,6 +438,7 @@ static struct error *load_objects(struct run *run)
 static struct error *make_ready(struct run *run)
 {
 	TRY(loop_new(&run->loop));
+	TRY(loop_end_if_busy(run->loop));
 	TRY(begin_tasks(run));
 	for (size_t i = 0; i < run->opts.n_files; i++)
 		TRY(open_object(run, run->opts.files[i]));

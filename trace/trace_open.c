@@ -471,8 +471,10 @@ struct error *trace_run_new(const struct trace_run_opts *opts, struct trace_run 
 	run->opts = *opts;
 	run->net_socket = -1;
 	run->tasks = (struct tasks)TASKS_INIT;
-	if (!opts->input)
+	if (!opts->input) {
 		TRY(loop_new(&run->loop));
+		TRY(loop_end_if_busy(run->loop));
+	}
 	TRY(select_calls(run));
 	if (opts->cpus)
 		TRY(error_mark_usage(error_prefix(sys_cpus_parse(opts->cpus, &run->cpus), "-C")));

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "lib/base/vec.h"
+#include "work/patience.h"
 #include "work/tasks.h"
 #include "work/workload.h"
 
@@ -52,7 +53,7 @@ struct loop {
 	void (*before_reap)(void *ctx, pid_t pid);
 	void *reap_ctx;
 	struct tasks *tasks;
-	bool workload_ended, ended, keeps_stdout;
+	bool workload_ended, ended, keeps_stdout, has_patience;
 	int status, signal;
 };
 
@@ -165,6 +166,7 @@ void loop_free(struct loop *loop)
 	if (!loop)
 		return;
 	loop_kill(loop);
+	loop_stay_busy(loop);
 	vec_for_each (watch, &loop->watches) {
 		if ((*watch)->kind != WATCH_FD)
 			closep(&(*watch)->fd);
@@ -175,6 +177,21 @@ void loop_free(struct loop *loop)
 	closep(&loop->signal_fd);
 	closep(&loop->epoll_fd);
 	free(loop);
+}
+
+struct error *loop_end_if_busy(struct loop *loop)
+{
+	TRY(patience_begin());
+	loop->has_patience = true;
+	patience_watch(true);
+	return NULL;
+}
+
+void loop_stay_busy(struct loop *loop)
+{
+	if (loop->has_patience)
+		patience_end();
+	loop->has_patience = false;
 }
 
 /* ---- descriptors and timers ---- */
@@ -381,8 +398,16 @@ struct error *loop_turn(struct loop *loop, int timeout_ms)
 {
 	struct epoll_event events[EVENTS];
 	struct error *err = NULL;
-	const int n = epoll_wait(loop->epoll_fd, events, EVENTS, timeout_ms);
 
+	if (loop->has_patience)
+		patience_watch(false);
+	const int n = epoll_wait(loop->epoll_fd, events, EVENTS, timeout_ms);
+	const int code = errno;
+	if (loop->has_patience) {
+		patience_set_workload(loop->workload.reaped ? 0 : loop->workload.pid);
+		patience_watch(true);
+	}
+	errno = code;
 	if (n < 0 && errno != EINTR)
 		return error_errno(errno, "cannot wait for events");
 	for (int i = 0; i < n; i++)

@@ -38,6 +38,13 @@ typedef struct error *loop_fn(void *ctx, uint32_t events);
 struct error *loop_new(struct loop **out);
 /* Also ends a workload that still runs, by SIGTERM. */
 void loop_free(struct loop *loop);
+/*
+ * From now on a signal ends the process if it does not end the loop within a second, since that is
+ * busy: see work/patience.h. The workload gets SIGTERM. For commands that lose nothing by it.
+ */
+struct error *loop_end_if_busy(struct loop *loop);
+/* Not any more. */
+void loop_stay_busy(struct loop *loop);
 DEFINE_FREEP(struct loop, loop_free)
 
 /*

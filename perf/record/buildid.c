@@ -8,6 +8,7 @@
  */
 #include "perf/record/internal.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,12 +23,18 @@
 #include "perf/session/session.h"
 #include "perf/unwind/frame_pointers.h"
 #include "sym/sym.h"
+#include "work/patience.h"
+
+enum {
+	LOOK_EACH = 64, /* samples: each may be in a file that takes long */
+};
 
 struct hits {
 	struct recording *rec;
 	struct u64map seen; /* struct dso * */
 	struct frame_pointers *frame_pointers;
 	struct strbuf out;
+	uint64_t n_seen; /* samples and mappings */
 };
 
 /* A recording without copies is as good until a file changes. */
@@ -194,6 +201,14 @@ static void hit(struct hits *h, struct session *s, const struct thread *thread, 
 	}
 }
 
+/* The signal that has ended the recording was read: another one ends this as well. */
+static struct error *check_signals(struct hits *h)
+{
+	if (h->n_seen++ % LOOK_EACH || !signal_waits())
+		return NULL;
+	return error_new(EINTR, "a signal ended the search for them");
+}
+
 static struct error *see_sample(struct session_tool *tool, struct session *s,
 				const struct record *rec, const struct sample *sample,
 				const struct session_event *event, struct thread *thread)
@@ -201,6 +216,7 @@ static struct error *see_sample(struct session_tool *tool, struct session *s,
 	struct hits *h = tool->ctx;
 	uint8_t mode = sample->cpumode;
 
+	TRY(check_signals(h));
 	hit(h, s, thread, mode, sample->ip);
 	if (frame_pointers_matter(event, sample))
 		frame_pointers_see(h->frame_pointers, sample, thread);
@@ -221,6 +237,7 @@ static struct error *see_sample(struct session_tool *tool, struct session *s,
 static struct error *see_mmap(struct session_tool *tool, struct session *s,
 			      const struct record *rec, const struct record_mmap *mmap)
 {
+	TRY(check_signals(tool->ctx));
 	if ((rec->header.misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_USER &&
 	    mmap->prot & PROT_EXEC)
 		hit(tool->ctx, s, session_thread(s, mmap->pid, mmap->tid), PERF_RECORD_MISC_USER,
@@ -289,7 +306,9 @@ struct error *build_ids_write(struct recording *rec)
 	else if (rec->kernel_hit)
 		add_kernel(&h);
 	if (err) {
-		log_info(rec->log, "build ids are not recorded: %s", err->msg);
+		log_at(rec->log, err->code == EINTR ? LOG_WARN : LOG_INFO,
+		       "build ids are not recorded%s: %s", h.out.len ? " of all files" : "",
+		       err->msg);
 		error_free(err);
 		err = NULL;
 	}

@@ -271,6 +271,7 @@ static struct error *prepare_passed(struct recording *rec)
 static struct error *prepare(struct recording *rec)
 {
 	TRY(loop_new(&rec->loop));
+	TRY(loop_end_if_busy(rec->loop)); /* until there is something to lose */
 	if (!strcmp(rec->opts.output, "-"))
 		loop_keep_stdout(rec->loop);
 	TRY(control_open(rec));
@@ -311,6 +312,7 @@ static struct error *enter(struct recording *rec, enum record_phase phase)
 /* The workload was forked before, and stays as it is. */
 static struct error *record(struct recording *rec)
 {
+	loop_stay_busy(rec->loop);
 	build_ids_begin(rec);
 	TRY(become_realtime(rec));
 	TRY(objects_attach(rec));

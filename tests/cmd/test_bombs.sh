@@ -177,6 +177,56 @@ test_names_that_expand() {
 	done
 }
 
+# A command that waits for a process which does not answer, or for a FIFO, ends by a signal.
+test_signals_end_what_waits() {
+	local name keeper sig
+	needs
+	[ "$(uname -m)" = x86_64 ] || skip "its code is for x86_64"
+	name=$(bomb_name type)
+	cat >bomb.s <<-END
+		.text
+		.globl main
+		.globl $name
+		.type $name, @function
+		$name: inc %rax
+		jmp $name
+		.size $name, . - $name
+		main: jmp $name
+		.section .note.GNU-stack,"",@progbits
+	END
+	gcc -o bomb bomb.s
+	./bomb &
+	bomb=$!
+	for sig in INT TERM; do
+		"$PERF_BPF" top --stdio -d 0.5 -e cpu-clock:u -p $bomb >out 2>err &
+		top=$!
+		soon pgrep -P $top -x perf-bpf-keeper >/dev/null
+		keeper=$(pgrep -P $top -x perf-bpf-keeper)
+		kill -STOP $keeper
+		soon waits_for_an_answer $top
+		kill -$sig $top
+		wait $top && status=0 || status=$?
+		assert_equal $status $((128 + $(kill -l $sig)))
+		assert_contains err "ended by a signal while it was busy"
+		soon eval "! kill -0 $keeper 2>/dev/null"
+	done
+	kill $bomb
+	mkfifo fifo
+	for command in "report -i fifo" "script -i fifo" "annotate -i fifo" "trace -i fifo"; do
+		# shellcheck disable=SC2086
+		"$PERF_BPF" $command >out 2>err &
+		reader=$!
+		soon grep -q . /proc/$reader/wchan
+		kill -TERM $reader
+		wait $reader && status=0 || status=$?
+		assert_equal "$command: $status" "$command: 143"
+	done
+}
+# waits_for_an_answer PID: in read(2) or recvfrom(2)
+waits_for_an_answer() {
+	[[ $(cut -d' ' -f1 "/proc/$1/syscall") =~ ^(0|45|47)$ ]]
+}
+
 # A name with many references that is a real one is demangled, before and after a bomb.
 test_names_with_references() {
 	needs

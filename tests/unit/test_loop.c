@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* work/: the loop, what ends it, and the end of tasks. */
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -13,10 +14,12 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
+#include "lib/base/clock.h"
 #include "lib/base/strbuf.h"
 #include "tests/unit/tree.h"
 #include "work/cpu_watch.h"
@@ -431,6 +434,73 @@ static void test_a_cpu_that_returns(void **state)
 	tree_free(tree);
 }
 
+enum what {
+	COMPUTES,
+	READS,	    /* from a pipe that nobody writes */
+	TAKES_PART, /* as COMPUTES, but reads signals in between */
+	LOSES,	    /* as READS, with something to lose */
+};
+
+/* Does not return. ready: gets a byte. */
+static void be_busy(enum what what, int ready)
+{
+	struct loop *loop;
+	volatile unsigned n = 0;
+	int pipe[2];
+
+	if (loop_new(&loop) || loop_end_if_busy(loop) || pipe2(pipe, O_CLOEXEC))
+		_exit(100);
+	dup2(ready, STDERR_FILENO); /* what it says when it is ended goes nowhere */
+	if (what == LOSES)
+		loop_stay_busy(loop);
+	if (write(ready, "", 1) != 1)
+		_exit(100);
+	if (what == READS || what == LOSES)
+		_exit(read(pipe[0], &pipe, 1) < 0 ? errno : 0);
+	while (what == COMPUTES)
+		n++;
+	while (!loop_ended(loop)) {
+		for (unsigned i = 0; i < 1000000; i++)
+			n++;
+		if (loop_turn(loop, 0))
+			_exit(100);
+	}
+	_exit(loop_signal(loop));
+}
+
+static void test_a_busy_process_is_ended(void **state)
+{
+	for (enum what what = COMPUTES; what <= LOSES; what++)
+		for (int sig = SIGHUP; sig <= SIGTERM; sig += SIGTERM - SIGHUP) {
+			int ready[2], status;
+			char byte;
+
+			assert_int_equal(pipe2(ready, O_CLOEXEC), 0);
+			const pid_t pid = fork();
+			if (!pid)
+				be_busy(what, ready[1]);
+			assert_int_equal(read(ready[0], &byte, 1), 1);
+			const uint64_t begin = clock_ns(CLOCK_MONOTONIC);
+			assert_int_equal(kill(pid, sig), 0);
+			if (what == LOSES) {
+				const struct timespec time = {.tv_sec = 1};
+
+				nanosleep(&time, NULL);
+				assert_int_equal(waitpid(pid, &status, WNOHANG), 0);
+				assert_int_equal(kill(pid, SIGKILL), 0);
+			}
+			assert_int_equal(waitpid(pid, &status, 0), pid);
+			if (what == TAKES_PART)
+				assert_int_equal(WEXITSTATUS(status), sig);
+			else
+				assert_int_equal(WTERMSIG(status), what == LOSES ? SIGKILL : sig);
+			/* A busy machine gives it less than all of the time. */
+			assert_true(clock_ns(CLOCK_MONOTONIC) - begin < 20000000000);
+			close(ready[0]);
+			close(ready[1]);
+		}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -444,6 +514,7 @@ int main(void)
 		cmocka_unit_test(test_id_is_used_again),
 		cmocka_unit_test(test_lists),
 		cmocka_unit_test(test_a_cpu_that_returns),
+		cmocka_unit_test(test_a_busy_process_is_ended),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
