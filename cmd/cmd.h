@@ -29,6 +29,7 @@ int cmd_delegate(int argc, char **argv);
 int cmd_features(int argc, char **argv);
 int cmd_gen(int argc, char **argv);
 int cmd_link(int argc, char **argv);
+int cmd_list(int argc, char **argv);
 int cmd_map(int argc, char **argv);
 int cmd_probe(int argc, char **argv);
 int cmd_prog(int argc, char **argv);

@@ -41,6 +41,7 @@ static const struct command commands[] = {
 	{"link", cmd_link, "Show and detach BPF links"},
 	{"btf", cmd_btf, "Show BTF types, and the memory layout of structs"},
 	{"gen", cmd_gen, "Write a C header from a BPF object: a skeleton"},
+	{"list", cmd_list, "List events, functions and built-in programs"},
 	{"probe", cmd_probe, "Show what can be probed: functions, lines, variables"},
 	{"approve", cmd_approve, "Approve BPF programs for users without privileges"},
 	{"delegate", cmd_delegate, "Load approved programs for other users: a service"},

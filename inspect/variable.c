@@ -71,6 +71,31 @@ struct error *object_variable_find(struct bpf_object *obj, const char *name, str
 			  name);
 }
 
+struct error *object_constants_each(struct bpf_object *obj, constant_fn *fn, void *ctx)
+{
+	const struct btf *btf = bpf_object__btf(obj);
+
+	for (uint32_t id = btf ? btf_start_id(btf) : 1; btf && id < btf__type_cnt(btf); id++) {
+		const struct btf_type *sec = btf__type_by_id(btf, id);
+
+		if (!btf_is_datasec(sec) || strncmp(btf_name(btf, sec), ".rodata", 7))
+			continue;
+		struct bpf_map *map = bpf_object__find_map_by_name(obj, btf_name(btf, sec));
+		size_t size = 0;
+		uint8_t *data = map ? bpf_map__initial_value(map, &size) : NULL;
+
+		for (uint32_t i = 0; data && i < btf_vlen(sec); i++) {
+			const struct btf_var_secinfo *info = btf_var_secinfos(sec) + i;
+			const struct btf_type *var = btf__type_by_id(btf, info->type);
+			const struct map_variable v = {data + info->offset, var->type, info->size};
+
+			if (btf_is_var(var) && (uint64_t)info->offset + info->size <= size)
+				TRY(fn(ctx, btf_name(btf, var), &v));
+		}
+	}
+	return NULL;
+}
+
 struct setting {
 	const char *name;
 	const void *data;

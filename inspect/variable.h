@@ -22,6 +22,13 @@ struct error *object_variable_find(struct bpf_object *obj, const char *name,
 				   struct map_variable *v);
 
 /*
+ * Each constant with an initial value ("const volatile"), which --set of run is meant for, in the
+ * order of the object's BTF.
+ */
+typedef struct error *constant_fn(void *ctx, const char *name, const struct map_variable *v);
+struct error *object_constants_each(struct bpf_object *obj, constant_fn *fn, void *ctx);
+
+/*
  * Writes size bytes of data to each variable of that name: where objects were linked, static ones
  * are there once for each of them. *n: how many there are, which may be none. EINVAL: one has
  * another size; then none is written.

@@ -328,9 +328,10 @@ static struct error *not_there(const char *name, const struct lookup *found)
 				  "the compiler turned it into %s, whose arguments may differ from "
 				  "the source",
 				  found->variant);
-	return error_hint(error_suggest(err, &found->near),
-			  "it may be inlined, or its module may not be loaded; /proc/kallsyms "
-			  "lists the functions");
+	return error_hint(
+		error_suggest(err, &found->near),
+		"it may be inlined, or its module may not be loaded; perf-bpf list 'probe:*' "
+		"lists the functions");
 }
 
 struct error *sys_kfunc_refusal(const struct sys_roots *roots, const char *name, bool by_ftrace)

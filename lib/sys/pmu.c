@@ -33,8 +33,7 @@ static struct error *no_such_pmu(const struct sys_roots *roots, const char *pmu)
 	struct error *err = error_new(ENOENT, "this machine has no PMU '%s'", pmu);
 
 	error_free(sys_pmu_list(roots, &pmus));
-	return sys_hint_nearest(err, pmu, &pmus,
-				"'ls /sys/bus/event_source/devices' lists the PMUs");
+	return sys_hint_nearest(err, pmu, &pmus, "'perf-bpf list raw' lists the PMUs");
 }
 
 struct error *sys_pmu_type(const struct sys_roots *roots, const char *pmu, uint32_t *type)
@@ -89,6 +88,34 @@ struct error *sys_pmu_event(const struct sys_roots *roots, const char *pmu, cons
 	TRY(read_entry(roots, pmu, "events", "event", event, &text));
 	text[strcspn(text, "\n")] = 0;
 	*terms = text;
+	return NULL;
+}
+
+struct error *sys_pmu_entries(const struct sys_roots *roots, const char *pmu, const char *folder,
+			      struct names *entries)
+{
+	_cleanup_free_ char *dir = pmu_path(roots, pmu, folder);
+	_cleanup_names_ struct names found = {0};
+
+	if (!dir)
+		return error_nomem();
+	struct error *err = sys_list_dir(dir, DT_REG, &found);
+	if (err && err->code == ENOENT) {
+		error_free(err);
+		return NULL;
+	}
+	TRY(err);
+	for (size_t i = 0; i < found.n; i++)
+		if (!strchr(found.v[i], '.') && !names_add(entries, found.v[i]))
+			return error_nomem();
+	return NULL;
+}
+
+struct error *sys_pmu_format(const struct sys_roots *roots, const char *pmu, const char *term,
+			     char **text)
+{
+	TRY(read_entry(roots, pmu, "format", "term", term, text));
+	(*text)[strcspn(*text, "\n")] = 0;
 	return NULL;
 }
 

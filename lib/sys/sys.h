@@ -102,6 +102,15 @@ struct sys_pmu_field {
 struct error *sys_pmu_type(const struct sys_roots *roots, const char *pmu, uint32_t *type);
 struct error *sys_pmu_list(const struct sys_roots *roots, struct names *pmus);
 
+/*
+ * The names of the PMU's folder ("events", "format"), added sorted, without those that describe one
+ * of them (events/NAME.unit). None if there is no folder.
+ */
+struct error *sys_pmu_entries(const struct sys_roots *roots, const char *pmu, const char *folder,
+			      struct names *entries);
+/* The text of the PMU's format/TERM: "config:0-7"; the caller's. */
+struct error *sys_pmu_format(const struct sys_roots *roots, const char *pmu, const char *term,
+			     char **text);
 /* The PMU's format/TERM. ENOENT, with near names: no such term. */
 struct error *sys_pmu_field(const struct sys_roots *roots, const char *pmu, const char *term,
 			    struct sys_pmu_field *field);

@@ -22,6 +22,8 @@
 enum {
 	/* The largest format files (of syscalls with flags spelled out) are some 10 KB. */
 	MAX_FORMAT = 1 << 20,
+	/* Some 60 bytes for each tracepoint, of which distributions' kernels have 2,500. */
+	MAX_AVAILABLE = 16 << 20,
 };
 
 static bool is_tracefs(const char *path)
@@ -180,11 +182,9 @@ static struct error *no_such_tracepoint(const struct sys_roots *roots, const cha
 	}
 	err = error_suggest(err, &near);
 	if (!has_system)
-		return sys_hint_nearest(
-			err, system, &systems,
-			"/sys/kernel/tracing/available_events lists the tracepoints");
-	return error_hint(err, "/sys/kernel/tracing/events/%s lists the tracepoints of that system",
-			  system);
+		return sys_hint_nearest(err, system, &systems,
+					"'perf-bpf list tracepoint' lists the tracepoints");
+	return error_hint(err, "perf-bpf list '%s:*' lists the tracepoints of that system", system);
 }
 
 struct error *sys_tracepoint_id(const struct sys_roots *roots, const char *system, const char *name,
@@ -236,6 +236,26 @@ struct error *sys_tracepoint_format(const struct sys_roots *roots, const char *s
 		return no_such_tracepoint(roots, system, name);
 	}
 	return err;
+}
+
+struct error *sys_tracepoint_all(const struct sys_roots *roots, struct names *found)
+{
+	_cleanup_names_ struct names got = {0};
+	_cleanup_free_ char *text = NULL;
+
+	TRY(sys_tracefs_read(roots, "available_events", MAX_AVAILABLE, &text, NULL));
+	for (const char *line = text; *line;) {
+		const size_t len = strcspn(line, "\n");
+
+		if (len && !names_add_n(&got, line, len))
+			return error_nomem();
+		line += len + (line[len] != 0);
+	}
+	names_sort(&got);
+	for (size_t i = 0; i < got.n; i++)
+		if (!names_add(found, got.v[i]))
+			return error_nomem();
+	return NULL;
 }
 
 struct error *sys_tracepoint_match(const struct sys_roots *roots, const char *system_glob,

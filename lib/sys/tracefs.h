@@ -40,6 +40,9 @@ struct error *sys_tracepoint_systems(const struct sys_roots *roots, struct names
 /* The events of one system, without its name; added, sorted. */
 struct error *sys_tracepoint_events(const struct sys_roots *roots, const char *system,
 				    struct names *events);
+/* Adds "SYSTEM:NAME" of all that can be perf events, sorted; by one file, for lists of thousands.
+ */
+struct error *sys_tracepoint_all(const struct sys_roots *roots, struct names *found);
 /*
  * Adds each "SYSTEM:NAME" that matches both globs, sorted. None at all is
  * ENOENT with near names.

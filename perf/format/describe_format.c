@@ -52,10 +52,43 @@ static void add_symbols(struct json_writer *w, const struct arg *arg,
 	}
 }
 
+/* The format file has the length of arrays behind the name; what is dynamic has none. */
+static void declare(const char *type, const char *name, bool dynamic, uint32_t n,
+		    struct strbuf *out)
+{
+	const char *words[] = {"__data_loc ", "__rel_loc "};
+
+	for (size_t i = 0; dynamic && i < ARRAY_SIZE(words); i++)
+		if (!strncmp(type, words[i], strlen(words[i])))
+			type += strlen(words[i]);
+	const char *bracket = strrchr(type, '[');
+	const size_t len = bracket ? (size_t)(bracket - type) : strlen(type);
+	strbuf_addf(out, "%.*s%s%s", (int)len, type, len && type[len - 1] == '*' ? "" : " ", name);
+	if (bracket)
+		strbuf_adds(out, bracket);
+	else if (n)
+		strbuf_addf(out, "[%u]", n);
+}
+
+void trace_field_declare(const struct trace_field *f, struct strbuf *out)
+{
+	const bool array = f->kind == TRACE_FIELD_STRING || f->kind == TRACE_FIELD_ARRAY;
+	const uint32_t size = f->kind == TRACE_FIELD_STRING ? 1 : f->elem_size;
+
+	declare(f->type, f->name, f->dynamic, array && !f->dynamic && size ? f->size / size : 0,
+		out);
+}
+
 static void add_field(struct json_writer *w, const struct format_field *f)
 {
+	const bool array = f->flags & FIELD_ARRAY && !(f->flags & FIELD_DYNAMIC);
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+
+	declare(f->type, f->name, f->flags & FIELD_DYNAMIC,
+		array && f->element_size ? f->size / f->element_size : 0, &text);
 	jw_object(w, NULL);
 	jw_text(w, "name", f->name);
+	jw_text(w, "declaration", strbuf_str(&text));
 	jw_u64(w, "offset", f->offset);
 	jw_u64(w, "size", f->size);
 	jw_bool(w, "common", f->common);

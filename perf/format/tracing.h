@@ -131,12 +131,14 @@ bool trace_field_bytes(const struct trace_event *ev, const struct trace_field *f
 /* The field by itself, as libtraceevent's tep_print_field() writes it. */
 void trace_field_print(const struct trace_event *ev, const struct trace_field *f, const void *raw,
 		       uint32_t size, struct strbuf *out);
+/* Adds the field as C declares it: "char comm[16]"; without a length if it is dynamic. */
+void trace_field_declare(const struct trace_field *f, struct strbuf *out);
 /*
  * Adds members to an object: "system", "tracepoint"; "fields": of each, as the format file has
- * them, those that all events share too, "name", "offset", "size", and whether it is "common", an
- * "array", a "string", "signed", "dynamic", "relative"; "symbols": of each list of names in the
- * print format the "field", the "values" with their names, and the "delimiter" of flags; "swap":
- * the payload is not in the byte order of this machine.
+ * them, those that all events share too, "name", "declaration" (as above), "offset", "size", and
+ * whether it is "common", an "array", a "string", "signed", "dynamic", "relative"; "symbols": of
+ * each list of names in the print format the "field", the "values" with their names, and the
+ * "delimiter" of flags; "swap": the payload is not in the byte order of this machine.
  */
 void trace_event_describe(const struct trace_event *ev, struct json_writer *w);
 /* The i-th element of an array that trace_field_bytes() gave. */

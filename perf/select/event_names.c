@@ -135,23 +135,55 @@ bool select_name_known(const char *name)
 	return select_name_find(name, &type, &config);
 }
 
-void select_names_each(void (*fn)(void *ctx, const char *name), void *ctx)
+static struct error *cache_names_each(select_name_fn *fn, void *ctx)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-		fn(ctx, names[i].name);
-		if (names[i].alias)
-			fn(ctx, names[i].alias);
-	}
 	for (size_t t = 0; t < ARRAY_SIZE(cache_types); t++) {
 		for (size_t o = 0; o < ARRAY_SIZE(cache_ops); o++) {
+			const uint64_t config = t | o << 8;
 			char name[64];
-			const char *op = cache_ops[o][0];
 
-			snprintf(name, sizeof(name), "%s-%s", cache_types[t][0], op);
-			fn(ctx, name);
+			snprintf(name, sizeof(name), "%s-%s", cache_types[t][0], cache_ops[o][0]);
+			TRY(fn(ctx, name, NULL, PERF_TYPE_HW_CACHE, config));
 			snprintf(name, sizeof(name), "%s-%s-misses", cache_types[t][0],
 				 cache_ops[o][1]);
-			fn(ctx, name);
+			TRY(fn(ctx, name, NULL, PERF_TYPE_HW_CACHE, config | 1 << 16));
 		}
 	}
+	return NULL;
+}
+
+struct error *select_names_by_type(uint32_t type, select_name_fn *fn, void *ctx)
+{
+	if (type == PERF_TYPE_HW_CACHE)
+		return cache_names_each(fn, ctx);
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (names[i].type == type)
+			TRY(fn(ctx, names[i].name, names[i].alias, type, names[i].config));
+	return NULL;
+}
+
+struct each_name {
+	void (*fn)(void *ctx, const char *name);
+	void *ctx;
+};
+
+static struct error *both_names(void *ctx, const char *name, const char *alias, uint32_t type,
+				uint64_t config)
+{
+	const struct each_name *each = ctx;
+
+	each->fn(each->ctx, name);
+	if (alias)
+		each->fn(each->ctx, alias);
+	return NULL;
+}
+
+void select_names_each(void (*fn)(void *ctx, const char *name), void *ctx)
+{
+	static const uint32_t types[] = {PERF_TYPE_HARDWARE, PERF_TYPE_SOFTWARE,
+					 PERF_TYPE_HW_CACHE};
+	struct each_name each = {fn, ctx};
+
+	for (size_t i = 0; i < ARRAY_SIZE(types); i++)
+		error_free(select_names_by_type(types[i], both_names, &each));
 }

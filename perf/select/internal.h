@@ -12,4 +12,9 @@ bool select_name_known(const char *name);
 /* Calls fn for each such name (cache events in their usual spelling). */
 void select_names_each(void (*fn)(void *ctx, const char *name), void *ctx);
 
+/* Likewise, but an alias comes with its name, and type and config with both. */
+typedef struct error *select_name_fn(void *ctx, const char *name, const char *alias, uint32_t type,
+				     uint64_t config);
+struct error *select_names_by_type(uint32_t type, select_name_fn *fn, void *ctx);
+
 #endif

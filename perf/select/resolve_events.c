@@ -315,9 +315,8 @@ static struct error *resolve_bare(const struct events_resolver *r, const struct 
 	struct nearest near = nearest_make(item->name);
 	for (size_t i = 0; i < all.n; i++)
 		nearest_offer(&near, all.v[i]);
-	return error_hint(
-		error_suggest(err, &near),
-		"a tracepoint is SYSTEM:NAME; /sys/kernel/tracing/available_events lists them");
+	return error_hint(error_suggest(err, &near),
+			  "a tracepoint is SYSTEM:NAME; 'perf-bpf list' lists the events");
 }
 
 /* A new event that takes from the item what all kinds have in common. */

@@ -174,6 +174,27 @@ void selection_deinit(struct selection *selection);
 struct error *select_events(const struct sys_roots *roots, const char *text,
 			    struct selection *selection);
 
+/*
+ * The events that this machine can count, for lists. Tracepoints are in lib/sys/tracefs.h. In the
+ * order of perf list: hardware, software and cache events, of PMUs, and what PMUs take.
+ */
+enum select_event_kind {
+	SELECT_EVENT_HARDWARE,
+	SELECT_EVENT_SOFTWARE,
+	SELECT_EVENT_CACHE,
+	SELECT_EVENT_PMU, /* "msr/tsc/"; detail is what it stands for: "event=0x00" */
+	SELECT_EVENT_RAW, /* "msr/event=N/"; detail has the bits of each term: "event=config:0-63"
+			   */
+};
+struct select_known_event {
+	enum select_event_kind kind;
+	const char *name;
+	const char *alias;  /* NULL: none */
+	const char *detail; /* NULL: none */
+};
+typedef struct error *select_known_fn(void *ctx, const struct select_known_event *event);
+struct error *select_known_events(const struct sys_roots *roots, select_known_fn *fn, void *ctx);
+
 /* "monotonic", "CLOCK_TAI", "raw", "1": a CLOCK_*. Errors are of usage. */
 struct error *select_clock_parse(const char *text, int32_t *clock);
 

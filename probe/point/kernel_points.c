@@ -253,7 +253,7 @@ static struct error *no_function(struct gather *g)
 		return error_hint(err, "the compiler renamed it to %s", strbuf_str(&sb));
 	if (kernel_near(kernel, def->module, def->function, &sb))
 		return error_hint(err, "did you mean %s?", strbuf_str(&sb));
-	return error_hint(err, "'perf-bpf probe -F' lists the functions; a function that is "
+	return error_hint(err, "perf-bpf list 'probe:*' lists the functions; a function that is "
 			       "inlined everywhere needs debug information");
 }
 

@@ -257,7 +257,7 @@ static void a_missing_tracepoint_names_the_nearest(void **state)
 		     "unknown tracepoint mm:sched_wakup", "did you mean 'sched:sched_wakeup'?");
 	assert_fails(sys_tracepoint_id(roots, "sched", "../../secret", &id), ENOENT,
 		     "unknown tracepoint sched:../../secret",
-		     "/sys/kernel/tracing/events/sched lists the tracepoints of that system");
+		     "perf-bpf list 'sched:*' lists the tracepoints of that system");
 }
 
 static void maps_lines_are_taken_apart(void **state)
@@ -611,11 +611,13 @@ static void why_a_function_cannot_be_probed(void **state)
 	/* A BPF program is near, but nothing to probe. */
 	assert_fails(sys_kfunc_refusal(roots, "flush_request", false), ENOENT,
 		     "the kernel has no function flush_request",
-		     "it may be inlined, or its module may not be loaded; /proc/kallsyms lists the "
+		     "it may be inlined, or its module may not be loaded; perf-bpf list 'probe:*' "
+		     "lists the "
 		     "functions");
 	assert_fails(sys_kfunc_refusal(roots, "zzzzzzzz", true), ENOENT,
 		     "the kernel has no function zzzzzzzz",
-		     "it may be inlined, or its module may not be loaded; /proc/kallsyms lists the "
+		     "it may be inlined, or its module may not be loaded; perf-bpf list 'probe:*' "
+		     "lists the "
 		     "functions");
 	assert_fails(sys_kfunc_refusal(roots, "__x64_sys_raed", false), ENOENT,
 		     "the kernel has no system call raed (__x64_sys_raed)", "did you mean 'read'?");
