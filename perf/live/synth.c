@@ -39,24 +39,28 @@ struct error *synth_flush(struct synth *s, bool all)
 	return NULL;
 }
 
+/* The kernel prints a page at a time, and stdio would ask for a quarter of it. */
+static FILE *open_kallsyms(const struct synth *s, char *buffer, size_t size)
+{
+	const struct sys_roots *roots = s->roots ? s->roots : &sys_roots_default;
+	_cleanup_free_ char *path = text_format("%s/kallsyms", roots->proc);
+	FILE *f = path ? fopen(path, "re") : NULL;
+
+	if (f)
+		setvbuf(f, buffer, _IOFBF, size);
+	return f;
+}
+
 /*
  * The kernel's text, by kallsyms, under the name that tells the symbol by
  * which a relocated kernel is recognised. The list is in the order of
  * addresses, so it is read up to _etext only.
  */
-static void synth_text(struct synth *s)
+static void synth_text(struct synth *s, FILE *f)
 {
-	const struct sys_roots *roots = s->roots ? s->roots : &sys_roots_default;
-	_cleanup_free_ char *path = NULL;
-	_cleanup_fclose_ FILE *f = NULL;
 	unsigned long long text = 0, end = 0, addr;
 	char line[512], type, name[256];
 
-	if (asprintf(&path, "%s/kallsyms", roots->proc) < 0) {
-		path = NULL;
-		return;
-	}
-	f = fopen(path, "re");
 	while (f && !end && fgets(line, sizeof(line), f)) {
 		/* Most lines are told apart by the letter before the name. */
 		const char *p = strchr(line, ' ');
@@ -284,23 +288,16 @@ static int compare_images(const void *a, const void *b)
  * The trampolines, dispatchers and images of struct_ops of BPF, and out-of-line code of ftrace and
  * kprobes, which kallsyms has behind the symbols of the kernel and its modules, in any order and
  * without lengths: as in perf, each is a page, up to the next one. Programs may be in the same
- * page, so their records come later.
+ * page, so their records come later. The kernel takes most of a short recording's time to print the
+ * list: f is where synth_text() ended.
  */
-static void synth_images(struct synth *s)
+static void synth_images(struct synth *s, FILE *f)
 {
-	const struct sys_roots *roots = s->roots ? s->roots : &sys_roots_default;
 	VEC(struct image) images = {0};
-	_cleanup_free_ char *path = NULL;
-	_cleanup_fclose_ FILE *f = NULL;
 	char line[512], type;
 	unsigned long long addr;
 	struct image image;
 
-	if (asprintf(&path, "%s/kallsyms", roots->proc) < 0) {
-		path = NULL;
-		return;
-	}
-	f = fopen(path, "re");
 	while (f && fgets(line, sizeof(line), f)) {
 		const char *module = strchr(line, '\t');
 		const bool is_bpf = module && !strcmp(module, "\t[bpf]\n");
@@ -355,12 +352,15 @@ static void synth_program(void *ctx, const struct bpf_gathered *prog)
 
 void synth_kernel(struct synth *s)
 {
-	synth_text(s);
+	char buffer[16 * 1024];
+	_cleanup_fclose_ FILE *kallsyms = open_kallsyms(s, buffer, sizeof(buffer));
+
+	synth_text(s, kallsyms);
 	synth_modules(s);
 	if (s->no_programs)
 		return;
 	if (s->images)
-		synth_images(s);
+		synth_images(s, kallsyms);
 	bpf_gather_all(s->log, synth_program, s);
 }
 
