@@ -55,7 +55,8 @@ static const struct argp_option argp_options[] = {
 	 "Show the maps every TIME instead of only at the end"},
 	{"clear", OPT_CLEAR, NULL, 0, "Show the change since the last interval"},
 	{"map", OPT_MAP, "NAME", 0, "Show only this map (a glob); can be repeated"},
-	{"top", OPT_TOP, "N", 0, "Show only the N largest rows of each map"},
+	{"top", OPT_TOP, "N", 0,
+	 "Show only the N largest rows of each map; 0: all. On a terminal, 10 are shown"},
 	{"sort", OPT_SORT, "COLUMN", 0, "Sort tables by COLUMN, largest first"},
 	{"labels", OPT_LABELS, "LABEL,...", 0,
 	 "Also show the cgroup, unit, container or pod of each process or cgroup"},
@@ -163,9 +164,10 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		ADD(&args->maps, arg);
 		return 0;
 	case OPT_TOP:
-		if (!option_number(arg, SIZE_MAX, &number) || !number)
-			argp_error(state, "--top %s: expected a number of rows, at least 1", arg);
+		if (!option_number(arg, SIZE_MAX, &number))
+			argp_error(state, "--top %s: expected a number of rows, or 0 for all", arg);
 		o->collect.top = number;
+		args->output.top_given = true;
 		return 0;
 	case OPT_SET:
 		ADD(&args->sets, arg);

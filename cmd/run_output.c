@@ -27,6 +27,7 @@ enum {
 };
 
 enum {
+	TERMINAL_TOP = 10, /* rows of a table where a terminal scrolls, unless --top is given */
 	LIVE_TOP = 100,	   /* rows of a table on a screen, unless --top says another number */
 	HEAD_MS = 1000,	   /* what a client of --openmetrics has for its request */
 	SCRAPE_MS = 10000, /* and for all, as Prometheus does by itself */
@@ -118,6 +119,7 @@ struct run_output {
 	const struct log *log;
 	bool closed; /* nobody reads standard output any more */
 	struct server_process *server;
+	size_t top;		     /* that was given */
 	struct collect_opts collect; /* of a scrape */
 	struct run *run;	     /* once it begins */
 };
@@ -294,6 +296,7 @@ struct error *run_output_new(const struct run_output_opts *opts, struct run_opts
 	output->opts = opts;
 	output->csv.looks = opts->interval;
 	output->log = run->log;
+	output->top = run->collect.top;
 	output->ascii = !tty_is_utf8();
 	output->shades = opts->shades_given ? opts->shades : choose_shades();
 	TRY(export_check(&opts->export));
@@ -363,10 +366,15 @@ static unsigned terminal_width(void)
 
 static void add_text(struct run_output *output, const struct results *results, struct strbuf *out)
 {
-	bool look = output->opts->interval && !results->events;
+	const bool look = output->opts->interval && !results->events;
+	const bool terminal = isatty(STDOUT_FILENO);
 	struct text_opts opts = {
 		.width = terminal_width(),
-		.cut = isatty(STDOUT_FILENO),
+		.cut = terminal,
+		.units = terminal,
+		.top = !terminal		 ? 0
+		       : output->opts->top_given ? output->top
+						 : TERMINAL_TOP,
 		.ascii = output->ascii,
 		.shades = output->shades,
 		.events = &output->events,

@@ -16,6 +16,7 @@ struct run_output_opts {
 	bool live;
 	bool callee; /* trees of stacks from the innermost function on */
 	bool shades_given;
+	bool top_given;		  /* how many rows are shown */
 	enum text_shades shades;  /* of heat maps, where given; else as the terminal can */
 	const char *openmetrics;  /* where scrapes are answered; NULL: nowhere */
 	bool interval;		  /* there will be several looks */

@@ -228,6 +228,9 @@ enum display_kind display_by_type(const struct bpf_object *obj, const struct bpf
 		return DISPLAY_EVENTS;
 	if (bpf_map__is_internal(map) || map_type_unreadable(bpf_map__type(map)))
 		return DISPLAY_NONE;
+	/* in which <bpf/usdt.bpf.h> has the locations of arguments */
+	if (!strncmp(bpf_map__name(map), "__bpf_usdt_", 11))
+		return DISPLAY_NONE;
 	switch ((int)bpf_map__type(map)) {
 	case BPF_MAP_TYPE_ARRAY_OF_MAPS:
 	case BPF_MAP_TYPE_HASH_OF_MAPS:

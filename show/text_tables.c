@@ -49,6 +49,36 @@ void cell_text(const struct result_cell *cell, struct strbuf *out)
 	}
 }
 
+bool time_text(uint64_t number, const char *unit, struct strbuf *out)
+{
+	static const struct {
+		const char *name;
+		double ns;
+	} units[] = {{"ns", 1}, {"us", 1e3}, {"µs", 1e3}, {"ms", 1e6}, {"s", 1e9}};
+	size_t from = 0, to = 0;
+
+	while (from < ARRAY_SIZE(units) && (!unit || strcmp(unit, units[from].name) != 0))
+		from++;
+	if (from == ARRAY_SIZE(units))
+		return false;
+	const double ns = (double)number * units[from].ns;
+	/* 999.5 us are 1 ms, as three digits have it */
+	for (size_t i = 1; i < ARRAY_SIZE(units); i++)
+		if (i != 2 && ns >= units[i].ns * 0.9995)
+			to = i;
+	const double v = ns / units[to].ns;
+	const int digits = to == 0 || v >= 99.95 ? 0 : v >= 9.995 ? 1 : 2;
+	strbuf_addf(out, "%.*f %s", digits, v, units[to].name);
+	return true;
+}
+
+void more_text(uint64_t n, const struct text_opts *opts, struct strbuf *out)
+{
+	if (n)
+		strbuf_addf(out, "(%" PRIu64 " more%s)\n", n,
+			    opts->top ? "; --top 0 shows all" : "");
+}
+
 /* ---- histograms ---- */
 
 void text_bound(uint64_t v, bool log2, struct strbuf *out)
@@ -205,20 +235,42 @@ static void add_word(const char *word, size_t len, size_t indent, size_t width, 
 	*at += wide;
 }
 
+/* A cell of the column, and what the column is called. */
+static void add_cell(const struct result_column *column, const struct result_cell *cell,
+		     const struct text_opts *opts, struct strbuf *out)
+{
+	if (!opts->units || column->is_key || cell->text || cell->kind != CELL_UINT ||
+	    !time_text(cell->u, column->unit, out))
+		cell_text(cell, out);
+}
+
+static void add_column_name(const struct result_column *column, const struct text_opts *opts,
+			    struct strbuf *out)
+{
+	_cleanup_strbuf_ struct strbuf ignored = STRBUF_INIT;
+
+	if (opts->units && column->unit && !strcmp(column->name, column->unit) &&
+	    time_text(0, column->unit, &ignored))
+		strbuf_adds(out, "time");
+	else
+		plain_adds(out, column->name);
+}
+
 /* "pid 7  comm dd  calls 3": the names of the columns and a row's cells, on as many lines as it
  * takes. */
-static void add_record(const struct result_table *t, const struct result_cell *cells, size_t width,
-		       struct strbuf *out)
+static void add_record(const struct result_table *t, const struct result_cell *cells,
+		       const struct text_opts *opts, struct strbuf *out)
 {
+	const size_t width = text_width(opts);
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
 	size_t at = 0;
 
 	for (size_t c = 0; c < t->n_columns; c++) {
 		strbuf_reset(&text);
-		plain_add(&text, t->columns[c].name, strlen(t->columns[c].name));
+		add_column_name(&t->columns[c], opts, &text);
 		size_t name = text.len;
 		strbuf_addch(&text, ' ');
-		cell_text(&cells[c], &text);
+		add_cell(&t->columns[c], &cells[c], opts, &text);
 		if (strbuf_failed(&text))
 			break;
 		if (plain_width(strbuf_str(&text), text.len) + 2 <= width) {
@@ -234,17 +286,19 @@ static void add_record(const struct result_table *t, const struct result_cell *c
 }
 
 /* What stands below the rows. */
-static void end_table(const struct result_table *t, struct strbuf *out)
+static void end_table(const struct result_table *t, const struct text_opts *opts,
+		      struct strbuf *out)
 {
 	if (!t->n_rows)
 		strbuf_adds(out, "(no entries)\n");
-	if (t->left_out)
-		strbuf_addf(out, "(%" PRIu64 " more)\n", t->left_out);
+	more_text(t->left_out, opts, out);
 }
 
-static void text_table(const struct result_table *t, const struct text_opts *opts,
+static void text_table(const struct result_table *whole, const struct text_opts *opts,
 		       struct strbuf *out)
 {
+	struct result_table top = *whole;
+	const struct result_table *t = &top;
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
 	_cleanup_free_ size_t *widths = calloc(max_of(t->n_columns, (size_t)1), sizeof(*widths));
 	_cleanup_free_ bool *right = calloc(max_of(t->n_columns, (size_t)1), sizeof(*right));
@@ -253,9 +307,13 @@ static void text_table(const struct result_table *t, const struct text_opts *opt
 		out->failed = true;
 		return;
 	}
+	if (opts->top && top.n_rows > opts->top) {
+		top.left_out += top.n_rows - opts->top;
+		top.n_rows = opts->top;
+	}
 	for (size_t c = 0; c < t->n_columns; c++) {
 		strbuf_reset(&text);
-		plain_add(&text, t->columns[c].name, strlen(t->columns[c].name));
+		add_column_name(&t->columns[c], opts, &text);
 		widths[c] = plain_width(strbuf_str(&text), text.len);
 		right[c] = t->n_rows > 0;
 	}
@@ -263,30 +321,30 @@ static void text_table(const struct result_table *t, const struct text_opts *opt
 		size_t c = i % t->n_columns;
 
 		strbuf_reset(&text);
-		cell_text(&t->cells[i], &text);
+		add_cell(&t->columns[c], &t->cells[i], opts, &text);
 		widths[c] = max_of(widths[c], plain_width(strbuf_str(&text), text.len));
 		right[c] &= text_is_number(&t->cells[i]);
 	}
 	if (opts->cut && !shrink(t, widths, right, text_width(opts)) && t->n_rows) {
 		for (size_t i = 0; i < t->n_rows; i++)
-			add_record(t, t->cells + i * t->n_columns, text_width(opts), out);
-		end_table(t, out);
+			add_record(t, t->cells + i * t->n_columns, opts, out);
+		end_table(t, opts, out);
 		return;
 	}
 	for (size_t c = 0; c < t->n_columns; c++) {
 		strbuf_reset(&text);
-		plain_add(&text, t->columns[c].name, strlen(t->columns[c].name));
+		add_column_name(&t->columns[c], opts, &text);
 		add_column(&text, c, t->n_columns, widths[c], right[c], opts, out);
 	}
 	for (size_t i = 0; i < t->n_rows * t->n_columns; i++) {
 		size_t c = i % t->n_columns;
 
 		strbuf_reset(&text);
-		cell_text(&t->cells[i], &text);
+		add_cell(&t->columns[c], &t->cells[i], opts, &text);
 		add_column(&text, c, t->n_columns, widths[c], right[c], opts, out);
 	}
 	out->failed |= strbuf_failed(&text);
-	end_table(t, out);
+	end_table(t, opts, out);
 }
 
 static void add_plain(struct strbuf *out, const char *before, const char *text, const char *after)
@@ -297,17 +355,109 @@ static void add_plain(struct strbuf *out, const char *before, const char *text, 
 }
 
 /* "write sizes (bytes):", or the name where there is no title. */
-static void head_text(const struct result *r, struct strbuf *out)
+static void head_text(const struct result *r, const struct text_opts *opts, struct strbuf *out)
 {
+	_cleanup_strbuf_ struct strbuf ignored = STRBUF_INIT;
+	const bool in_rows =
+		opts->units && r->kind == RESULT_STACKS && time_text(0, r->unit, &ignored);
+
 	add_plain(out, "", r->title ? r->title : r->name, "");
-	if (r->unit && r->kind != RESULT_COUNT && r->kind != RESULT_EVENTS)
+	if (r->unit && r->kind != RESULT_COUNT && r->kind != RESULT_EVENTS && !in_rows)
 		add_plain(out, " (", r->unit, ")");
 	strbuf_addch(out, ':');
+}
+
+static void add_count(const struct result *r, const struct text_opts *opts, struct strbuf *out)
+{
+	strbuf_addch(out, ' ');
+	if (!opts->units || !time_text(r->count, r->unit, out)) {
+		strbuf_add_u64(out, r->count);
+		add_plain(out, r->unit ? " " : "", r->unit ? r->unit : "", "");
+	}
+	strbuf_addch(out, '\n');
+}
+
+static void add_hists(const struct result *r, const struct text_opts *opts, struct strbuf *out)
+{
+	const size_t n = opts->top ? min_of(r->n_hists, opts->top) : r->n_hists;
+
+	strbuf_addch(out, '\n');
+	for (size_t h = 0; h < n; h++) {
+		if (r->hists[h].label)
+			add_plain(out, h ? "\n" : "", r->hists[h].label, "\n");
+		hist_text(&r->hists[h], r->log2, opts, out);
+	}
+	if (!r->n_hists)
+		strbuf_adds(out, "(no values)\n");
+	if (n < r->n_hists)
+		strbuf_addch(out, '\n');
+	more_text(r->n_hists - n, opts, out);
+}
+
+static void add_result(const struct result *r, const struct text_opts *opts, struct strbuf *out)
+{
+	head_text(r, opts, out);
+	switch (r->kind) {
+	case RESULT_COUNT:
+		add_count(r, opts, out);
+		break;
+	case RESULT_TABLE:
+		strbuf_addch(out, '\n');
+		text_table(&r->table, opts, out);
+		break;
+	case RESULT_HIST:
+		add_hists(r, opts, out);
+		break;
+	case RESULT_STACKS:
+		strbuf_addch(out, '\n');
+		text_stacks(r, opts, out);
+		break;
+	case RESULT_HEAT:
+		strbuf_addch(out, '\n');
+		text_heat(r, opts, out);
+		break;
+	case RESULT_EVENTS:
+		text_events_total(r, out);
+		break;
+	}
+	if (r->note)
+		add_plain(out, "note: ", r->note, "\n");
+}
+
+/* What is one number, or one histogram: the last of its program, above the prompt. */
+static bool is_summary(const struct result *r)
+{
+	return r->kind == RESULT_COUNT || r->kind == RESULT_EVENTS || r->kind == RESULT_HEAT ||
+	       (r->kind == RESULT_HIST && !r->n_keys);
+}
+
+static bool same_program(const struct result *a, const struct result *b)
+{
+	return a->program == b->program ||
+	       (a->program && b->program && !strcmp(a->program, b->program));
+}
+
+/* The results in the order in which they are shown; as many as there are. */
+static void order_results(const struct results *results, const struct text_opts *opts,
+			  const struct result **order)
+{
+	size_t n = 0;
+
+	for (size_t i = 0, end; i < results->n; i = end) {
+		for (end = i + 1; end < results->n; end++)
+			if (!same_program(&results->v[i], &results->v[end]))
+				break;
+		for (int last = 0; last < 2; last++)
+			for (size_t k = i; k < end; k++)
+				if (opts->top ? is_summary(&results->v[k]) == last : !last)
+					order[n++] = &results->v[k];
+	}
 }
 
 static void add_results(const struct results *results, const struct text_opts *opts,
 			struct strbuf *out)
 {
+	_cleanup_free_ const struct result **order = calloc(results->n + 1, sizeof(*order));
 	bool was_count = false;
 
 	for (size_t i = 0; results->events && i < results->n; i++)
@@ -316,47 +466,17 @@ static void add_results(const struct results *results, const struct text_opts *o
 		return;
 	if (opts->events)
 		text_events_deinit(opts->events); /* the next ones need a head again */
+	if (!order) {
+		out->failed = true;
+		return;
+	}
+	order_results(results, opts, order);
 	for (size_t i = 0; i < results->n; i++) {
-		const struct result *r = &results->v[i];
-
 		/* counts stand together */
-		if (i && !(was_count && r->kind == RESULT_COUNT))
+		if (i && !(was_count && order[i]->kind == RESULT_COUNT))
 			strbuf_addch(out, '\n');
-		was_count = r->kind == RESULT_COUNT;
-		head_text(r, out);
-		switch (r->kind) {
-		case RESULT_COUNT:
-			strbuf_addf(out, " %" PRIu64, r->count);
-			add_plain(out, r->unit ? " " : "", r->unit ? r->unit : "", "\n");
-			break;
-		case RESULT_TABLE:
-			strbuf_addch(out, '\n');
-			text_table(&r->table, opts, out);
-			break;
-		case RESULT_HIST:
-			strbuf_addch(out, '\n');
-			for (size_t h = 0; h < r->n_hists; h++) {
-				if (r->hists[h].label)
-					add_plain(out, h ? "\n" : "", r->hists[h].label, "\n");
-				hist_text(&r->hists[h], r->log2, opts, out);
-			}
-			if (!r->n_hists)
-				strbuf_adds(out, "(no values)\n");
-			break;
-		case RESULT_STACKS:
-			strbuf_addch(out, '\n');
-			text_stacks(r, opts, out);
-			break;
-		case RESULT_HEAT:
-			strbuf_addch(out, '\n');
-			text_heat(r, opts, out);
-			break;
-		case RESULT_EVENTS:
-			text_events_total(r, out);
-			break;
-		}
-		if (r->note)
-			add_plain(out, "note: ", r->note, "\n");
+		was_count = order[i]->kind == RESULT_COUNT;
+		add_result(order[i], opts, out);
 	}
 }
 

@@ -101,6 +101,50 @@ test_text() {
 	diff -u want got
 }
 
+# The same on a terminal: the ten largest rows, single numbers last; --top says otherwise.
+test_a_terminal_shows_the_largest() {
+	make_workload
+	cat >terminal.py <<-'END'
+		import os, pty, sys
+		pid, fd = pty.fork()
+		if pid == 0:
+		    os.execv(sys.argv[1], sys.argv[1:])
+		out = b""
+		while True:
+		    try:
+		        part = os.read(fd, 65536)
+		    except OSError:
+		        break
+		    if not part:
+		        break
+		    out += part
+		sys.stdout.write(out.decode().replace("\r\n", "\n"))
+	END
+	cat >processes.sh <<-'END'
+		for process in 1 2 3 4 5 6 7 8 9 10 11 12; do
+			printf 'call umask %s 0\n' "$process" | ./pbt_umask >/dev/null
+		done
+	END
+	terminal() {
+		python3 terminal.py "$PERF_BPF" run "$PROG" --comm pbt_umask --map calls --map by_pid -q \
+			"$@" -- sh processes.sh >out
+	}
+	terminal
+	rows() { sed -n '/^by process/,/^$/p' out | grep -cE '^ *[^ ]*[0-9]+[^ ]*( .*)? [0-9]+$'; }
+	assert_equal "$(rows)" 10
+	assert_equal "$(grep -c '^(2 more; --top 0 shows all)$' out)" 1
+	assert_equal "$(tail -1 out)" "umask calls: 78 calls"
+	terminal --top 3
+	assert_equal "$(grep -c '^(9 more; --top 0 shows all)$' out)" 1
+	terminal --top 0
+	assert_equal "$(rows)" 12
+	! grep -q more out || fail "--top 0 does not show all"
+	run --map calls --map by_pid -q -- sh processes.sh >out
+	assert_equal "$(rows)" 12
+	! grep -q more out || fail "a file does not get all"
+	assert_equal "$(head -1 out)" "umask calls: 78 calls"
+}
+
 test_csv() {
 	make_workload
 	run --csv -- $(umasks 3 0 10 511) >out || true

@@ -16,6 +16,51 @@ object() {
 	compile_bpf "$SRC/tests/vm/usdt.bpf.c" "$name" "$@"
 }
 
+# The maps of <bpf/usdt.bpf.h> are of use for the program only.
+test_run_shows_only_the_programs_own_maps() {
+	[ "$(id -u)" = 0 ] || skip "attaching takes root"
+	[ -x "$CLIENT" ] || skip "built without <sys/sdt.h> (package systemtap-sdt-dev)"
+	"$PERF_BPF" features attach.uprobe >/dev/null || skip "this kernel has no uprobes"
+	cat >shop.c <<-'END'
+		#include <sys/sdt.h>
+		int main(void)
+		{
+			for (int i = 0; i < 7; i++)
+				DTRACE_PROBE1(shop, order, i);
+			return 0;
+		}
+	END
+	gcc -O1 -o shop shop.c
+	cat >shop.bpf.c <<-END
+		#include <linux/bpf.h>
+		#include <linux/ptrace.h>
+		#include <bpf/bpf_helpers.h>
+		#include <bpf/usdt.bpf.h>
+
+		struct {
+			__uint(type, BPF_MAP_TYPE_ARRAY);
+			__uint(max_entries, 1);
+			__type(key, __u32);
+			__type(value, __u64);
+		} orders SEC(".maps");
+
+		SEC("usdt/$PWD/shop:shop:order")
+		int BPF_USDT(on_order, int number)
+		{
+			__u32 zero = 0;
+			__u64 *n = bpf_map_lookup_elem(&orders, &zero);
+
+			if (n)
+				__sync_fetch_and_add(n, 1);
+			return 0;
+		}
+
+		char LICENSE[] SEC("license") = "GPL";
+	END
+	expect_status 0 "$PERF_BPF" run shop.bpf.c --json -- ./shop
+	assert_equal "$(jq -r '"\(.map) \(.count)"' out)" "orders 7"
+}
+
 test_every_form_of_argument() {
 	object usdt.bpf.o
 	tap "$CLIENT" usdt.bpf.o forms on_any

@@ -153,6 +153,88 @@ static void test_histograms(void **state)
 	}
 }
 
+static void test_times(void **state)
+{
+	static const struct {
+		uint64_t number;
+		const char *unit, *want;
+	} cases[] = {
+		{0, "ns", "0 ns"},
+		{999, "ns", "999 ns"},
+		{1000, "ns", "1.00 us"},
+		{1239600, "ns", "1.24 ms"},
+		{12396000, "ns", "12.4 ms"},
+		{123960000, "ns", "124 ms"},
+		{999499999, "ns", "999 ms"},
+		{999999999, "ns", "1.00 s"},
+		{9994, "us", "9.99 ms"},
+		{9995, "us", "10.0 ms"},
+		{99960, "us", "100 ms"},
+		{1500, "ms", "1.50 s"},
+		{7, "s", "7.00 s"},
+		{90000, "s", "90000 s"},
+		{UINT64_MAX, "ns", "18446744074 s"},
+		{5, "bytes", ""},
+		{5, NULL, ""},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
+
+		assert_int_equal(time_text(cases[i].number, cases[i].unit, &out),
+				 *cases[i].want != 0);
+		assert_string_equal(strbuf_str(&out), cases[i].want);
+	}
+}
+
+/* For a terminal: the largest rows, how many more there are, and single numbers last. */
+static void test_top(void **state)
+{
+	static const struct result_column columns[] = {{"comm", NULL, true}, {"ns", "ns", false}};
+	struct result_cell cells[] = {
+		{CELL_TEXT, .text = "cat", {0}},  {CELL_UINT, .text = NULL, {.u = 1239600}},
+		{CELL_TEXT, .text = "wc", {0}},	  {CELL_UINT, .text = NULL, {.u = 900}},
+		{CELL_TEXT, .text = "last", {0}}, {CELL_UINT, .text = NULL, {.u = 7}}};
+	struct result_bucket buckets[] = {{1, 1, 12}};
+	struct result_hist hists[] = {{.label = "comm a", .buckets = buckets, .n_buckets = 1},
+				      {.label = "comm b", .buckets = buckets, .n_buckets = 1},
+				      {.label = "comm c", .buckets = buckets, .n_buckets = 1}};
+	_cleanup_results_ struct results results = {0};
+	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT, whole = STRBUF_INIT;
+	struct text_opts opts = {.width = 20, .top = 2, .units = true};
+	struct result *r = results_add(&results, RESULT_COUNT, "all");
+
+	r->program = "one";
+	r->unit = "us";
+	r->count = 1500;
+	r = results_add(&results, RESULT_TABLE, "t");
+	r->program = "one";
+	r->note = "full";
+	r->table = (struct result_table){columns, 2, cells, 3, 4};
+	r = results_add(&results, RESULT_HIST, "h");
+	r->program = "two";
+	r->hists = hists;
+	r->n_hists = 3;
+	r->n_keys = 1;
+	r->log2 = true;
+	results_text(&results, &opts, &out);
+	assert_string_equal(strbuf_str(&out), "t:\ncomm     time\ncat   1.24 ms\nwc     900 ns\n"
+					      "(5 more; --top 0 shows all)\nnote: full\n\n"
+					      "all: 1.50 ms\n\n"
+					      "h:\ncomm a\n[1]  12 |@@@@@@@@@@|\n\n"
+					      "comm b\n[1]  12 |@@@@@@@@@@|\n\n"
+					      "(1 more; --top 0 shows all)\n");
+	opts.top = 0;
+	opts.units = false;
+	results_text(&results, &opts, &whole);
+	assert_string_equal(strbuf_str(&whole),
+			    "all: 1500 us\n\n"
+			    "t:\ncomm       ns\ncat   1239600\nwc        900\nlast        7\n"
+			    "(4 more)\nnote: full\n\n"
+			    "h:\ncomm a\n[1]  12 |@@@@@@@@@@|\n\ncomm b\n[1]  12 |@@@@@@@@@@|\n\n"
+			    "comm c\n[1]  12 |@@@@@@@@@@|\n");
+}
+
 /* The first and the last range of a linear histogram have no end. */
 static void test_linear(void **state)
 {
@@ -235,6 +317,8 @@ int main(void)
 		cmocka_unit_test(test_tables),
 		cmocka_unit_test(test_histograms),
 		cmocka_unit_test(test_linear),
+		cmocka_unit_test(test_times),
+		cmocka_unit_test(test_top),
 		cmocka_unit_test(test_plain_since),
 		cmocka_unit_test(test_lines),
 	};
