@@ -396,6 +396,7 @@ int cmd_run(int argc, char **argv)
 		err = config_load_compile(o->log, args.clang_opt, &config, &compile);
 	for (size_t i = 0; i < args.files.n && !err; i++)
 		err = typed_program_add(&programs, &compile, &args.files.v[i]);
+	typed_programs_listen(&programs, &compile);
 	if (err && err->usage)
 		status = 2;
 	sys_bpf_bump_memlock();
@@ -419,7 +420,8 @@ int cmd_run(int argc, char **argv)
 			error_free(err);
 			err = run_delegated_new(o, &delegated, &run);
 		}
-		err = delegated_advise(err);
+		err = typed_programs_explain(&programs, delegated_advise(err));
+		status = err && err->usage ? 2 : 1;
 	}
 	if (!err)
 		err = run_output_check(&args.output, run);

@@ -4,6 +4,7 @@
 #define PB_CMD_TYPED_PROGRAMS_H
 
 #include "compile/compile_object.h"
+#include "lib/base/strbuf.h"
 #include "lib/base/vec.h"
 #include "oneliner/oneliner.h"
 
@@ -17,6 +18,7 @@ struct typed_program {
 struct typed_programs {
 	struct typed_program *v;
 	size_t n, cap;
+	struct strbuf said; /* by clang */
 };
 
 void typed_programs_deinit(struct typed_programs *programs);
@@ -28,6 +30,13 @@ void typed_programs_deinit(struct typed_programs *programs);
  */
 struct error *typed_program_add(struct typed_programs *programs, const struct compile_opts *compile,
 				const char **path);
+/* Gets what clang prints from now on, if there are programs. */
+void typed_programs_listen(struct typed_programs *programs, struct compile_opts *compile);
+/*
+ * Shows clang's warnings at the typed text. An error of clang, or of the verifier, becomes one
+ * about the typed text; others, and NULL, are returned as they are.
+ */
+struct error *typed_programs_explain(struct typed_programs *programs, struct error *err);
 /* The C file, for --source. false: the word is no program. */
 struct error *typed_program_source(const char *word, char **source, bool *is_program);
 

@@ -76,7 +76,7 @@ struct error *words_split(const char *text, struct names *out)
 	}
 }
 
-struct error *process_run(char *const argv[], int out_fd, bool quiet, int *status)
+struct error *process_run(char *const argv[], int out_fd, int err_fd, int *status)
 {
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attr;
@@ -96,8 +96,8 @@ struct error *process_run(char *const argv[], int out_fd, bool quiet, int *statu
 		posix_spawn_file_actions_adddup2(&actions, out_fd, 1);
 	else
 		posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
-	if (quiet)
-		posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
+	if (err_fd >= 0)
+		posix_spawn_file_actions_adddup2(&actions, err_fd, 2);
 	int code = posix_spawn(&pid, argv[0], &actions, &attr, argv, environ);
 	posix_spawn_file_actions_destroy(&actions);
 	posix_spawnattr_destroy(&attr);
@@ -109,18 +109,10 @@ struct error *process_run(char *const argv[], int out_fd, bool quiet, int *statu
 	return NULL;
 }
 
-/* What the program prints, as text of at most 64 KiB; NULL: it failed. */
-static char *output_of(char *const argv[])
+char *process_output(int fd)
 {
-	_cleanup_close_ int fd = memfd_create("clang", MFD_CLOEXEC);
 	_cleanup_strbuf_ struct strbuf sb = STRBUF_INIT;
-	int status;
 
-	if (fd < 0)
-		return NULL;
-	_cleanup_error_ struct error *err = process_run(argv, fd, true, &status);
-	if (err || status != 0)
-		return NULL;
 	if (!strbuf_reserve(&sb, 65536))
 		return NULL;
 	ssize_t n = pread(fd, sb.str, 65536, 0);
@@ -129,6 +121,19 @@ static char *output_of(char *const argv[])
 	sb.str[n] = 0;
 	sb.len = (size_t)n;
 	return strbuf_steal(&sb);
+}
+
+/* What the program prints; NULL: it failed. */
+static char *output_of(char *const argv[])
+{
+	_cleanup_close_ int fd = memfd_create("clang", MFD_CLOEXEC);
+	_cleanup_close_ int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	int status;
+
+	if (fd < 0 || nowhere < 0)
+		return NULL;
+	_cleanup_error_ struct error *err = process_run(argv, fd, nowhere, &status);
+	return err || status != 0 ? NULL : process_output(fd);
 }
 
 /* The first line of --version, with " (no BPF target)" where there is none; NULL: it fails. */

@@ -26,6 +26,7 @@
 #include <libgen.h>
 #include <limits.h>
 #include <stdarg.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
@@ -244,6 +245,7 @@ static struct error *build_argv(struct job *j, const char *source)
 		"-g",
 		"-mcpu=v3",
 		"-fno-stack-protector",
+		"-fno-crash-diagnostics", /* else a crash leaves files in /tmp */
 		/* Habits of BPF code that are no mistakes there. */
 		"-Wno-unknown-warning-option",
 		"-Wno-compare-distinct-pointer-types",
@@ -365,8 +367,9 @@ static bool take_cached(const struct job *j, struct cache_entry *out)
 
 static struct error *run_clang(struct job *j, const char *object, const char *deps)
 {
-	_cleanup_free_ char **argv = calloc(j->argv.n + 7, sizeof(*argv));
+	_cleanup_free_ char **argv = calloc(j->argv.n + 10, sizeof(*argv));
 	_cleanup_strbuf_ struct strbuf line = STRBUF_INIT;
+	_cleanup_close_ int said = -1;
 	size_t n = 0;
 	int status;
 
@@ -374,6 +377,14 @@ static struct error *run_clang(struct job *j, const char *object, const char *de
 		return error_nomem();
 	for (; n < j->argv.n; n++)
 		argv[n] = j->argv.v[n];
+	if (j->opts->said) {
+		argv[n++] = (char *)"-fno-caret-diagnostics";
+		argv[n++] = (char *)"-fno-color-diagnostics";
+		argv[n++] = (char *)"-Werror=implicit-function-declaration";
+		said = memfd_create("clang", MFD_CLOEXEC);
+		if (said < 0)
+			return error_errno(errno, "cannot create a file in memory");
+	}
 	argv[n++] = (char *)"-MD";
 	argv[n++] = (char *)"-MF";
 	argv[n++] = (char *)deps;
@@ -383,7 +394,14 @@ static struct error *run_clang(struct job *j, const char *object, const char *de
 	for (size_t i = 0; i < n; i++)
 		strbuf_addf(&line, "%s%s", i ? " " : "", argv[i]);
 	log_info(j->cache.log, "%s: %s", j->clang.version, strbuf_str(&line));
-	TRY(process_run(argv, -1, false, &status));
+	TRY(process_run(argv, -1, said, &status));
+	if (said >= 0) {
+		_cleanup_free_ char *text = process_output(said);
+
+		if (!text)
+			return error_nomem();
+		j->opts->said(j->opts->said_ctx, text);
+	}
 	if (WIFSIGNALED(status))
 		return error_new(EIO, "%s was ended by signal %d (%s)", j->clang.path,
 				 WTERMSIG(status), strsignal(WTERMSIG(status)));

@@ -33,7 +33,10 @@ struct compile_opts {
 	const char *const *include_dirs; /* ended by NULL; may be NULL */
 	const char *cache_dir;		 /* NULL: as said above */
 	const char *kernel_btf;		 /* raw BTF file; NULL: /sys/kernel/btf/vmlinux */
-	const struct log *log;		 /* what is run and what was found, at LOG_INFO */
+	/* Gets what clang prints, without colours and source lines; NULL: it is on stderr. */
+	void (*said)(void *ctx, const char *text);
+	void *said_ctx;
+	const struct log *log; /* what is run and what was found, at LOG_INFO */
 };
 
 struct compiled {

@@ -111,9 +111,13 @@ struct error *clang_find(const struct cache *cache, const char *path, struct cla
 unsigned clang_parse_major(const char *version);
 /* Splits as a POSIX shell would split words with quotes and backslashes; expands nothing. */
 struct error *words_split(const char *text, struct names *out);
-/* Runs argv (ended by NULL), its stdin empty; *status as from waitpid(). out_fd: its stdout, or -1.
+/*
+ * Runs argv (ended by NULL), its stdin empty; *status as from waitpid(). out_fd, err_fd: its stdout
+ * and stderr, or -1: nothing gets its stdout, and its stderr is ours.
  */
-struct error *process_run(char *const argv[], int out_fd, bool quiet, int *status);
+struct error *process_run(char *const argv[], int out_fd, int err_fd, int *status);
+/* What has been written to fd, at most 64 KiB; NULL: no memory. */
+char *process_output(int fd);
 
 /* headers.c */
 

@@ -7,33 +7,20 @@
 
 #include "oneliner/internal.h"
 
-enum function_kind {
-	CALL_COUNT,
-	CALL_SUM,
-	CALL_HIST,
-	CALL_LHIST,
-	CALL_HEAT,
-	CALL_STACKS,
-	CALL_PRINT,
-	CALL_PRINTF,
-	CALL_EMIT,
-	CALL_STR,  /* a string in memory */
-	CALL_CAST, /* a number with a meaning */
-};
-
-struct function {
-	const char *name;
-	enum function_kind kind;
-	const char *map;       /* the name of its first map; of CALL_CAST: the type */
-	unsigned values;       /* arguments that are no keys */
-	unsigned min, max;     /* of all arguments */
-	const char *arguments; /* for messages */
-};
-
 static const struct function functions[] = {
 	{"count", CALL_COUNT, "counts", 0, 0, VALUES_MAX, "count(KEY, ...)"},
 	{"sum", CALL_SUM, "sums", 1, 1, VALUES_MAX, "sum(VALUE, KEY, ...)"},
 	{"hist", CALL_HIST, "hist", 1, 1, VALUES_MAX, "hist(VALUE, KEY, ...)"},
+	{"lhist", CALL_LHIST, "lhist", 4, 4, VALUES_MAX, "lhist(VALUE, LOW, HIGH, STEP, KEY, ...)"},
+	{"stats", CALL_STATS, "stats", 1, 1, VALUES_MAX, "stats(VALUE, KEY, ...)"},
+	{"avg", CALL_STATS, "averages", 1, 1, VALUES_MAX, "avg(VALUE, KEY, ...)"},
+	{"min", CALL_STATS, "minima", 1, 1, VALUES_MAX, "min(VALUE, KEY, ...)"},
+	{"max", CALL_STATS, "maxima", 1, 1, VALUES_MAX, "max(VALUE, KEY, ...)"},
+	{"heat", CALL_HEAT, "heat", 1, 1, 1, "heat(VALUE)"},
+	{"stacks", CALL_STACKS, "stacks", 0, 0, 1, "stacks() or stacks(WEIGHT)"},
+	{"emit", CALL_EMIT, "events", 0, 1, VALUES_MAX, "emit(NAME = VALUE, ...)"},
+	{"take", CALL_TAKE, NULL, 0, 2, VALUES_MAX, "take(MAP, KEY, ...)"},
+	{"drop", CALL_DROP, NULL, 0, 2, VALUES_MAX, "drop(MAP, KEY, ...)"},
 	{"print", CALL_PRINT, "prints", 0, 1, VALUES_MAX, "print(VALUE, ...)"},
 	{"printf", CALL_PRINTF, "lines", 1, 1, VALUES_MAX, "printf(\"FORMAT\", VALUE, ...)"},
 	{"str", CALL_STR, NULL, 0, 1, 2, "str(ADDRESS[, SIZE])"},
@@ -60,35 +47,9 @@ void functions_offer(struct nearest *near)
 		nearest_offer(near, functions[i].name);
 }
 
-/* Tokens [from, to). */
-struct argument {
-	size_t from, to;
-	struct value_type type;
-};
-
-struct call {
-	const struct function *f;
-	size_t name; /* its token */
-	struct argument v[VALUES_MAX];
-	size_t n;
-	struct own_map *map;
-	bool is_statement;
-};
-
-static const struct token *token(const struct body *b, size_t i)
+struct error *call_error(const struct body *b, size_t i, const struct function *f, const char *what)
 {
-	return &b->tokens->v[i];
-}
-
-static bool is(const struct body *b, size_t i, const char *word)
-{
-	return i < b->tokens->n && token_is(b->g->text, token(b, i), word);
-}
-
-static struct error *wrong(const struct body *b, size_t i, const struct function *f,
-			   const char *what)
-{
-	return error_hint(oneliner_error(EINVAL, b->g->name, b->g->text, token(b, i)->at, "%s",
+	return error_hint(oneliner_error(EINVAL, b->g->name, b->g->text, body_token(b, i)->at, "%s",
 					 what),
 			  "write %s", f->arguments);
 }
@@ -99,26 +60,27 @@ static struct error *split(const struct body *b, size_t open, size_t close, stru
 	size_t depth = 0, from = open + 1;
 
 	for (size_t i = open + 1; i <= close; i++) {
-		if (i < close && (is(b, i, "(") || is(b, i, "[") || is(b, i, "{")))
+		if (i < close && (body_is(b, i, "(") || body_is(b, i, "[") || body_is(b, i, "{")))
 			depth++;
-		else if (i < close && (is(b, i, ")") || is(b, i, "]") || is(b, i, "}")))
+		else if (i < close &&
+			 (body_is(b, i, ")") || body_is(b, i, "]") || body_is(b, i, "}")))
 			depth--;
-		if (i < close && (depth || !is(b, i, ",")))
+		if (i < close && (depth || !body_is(b, i, ",")))
 			continue;
 		if (from == i) {
 			if (i == close && !c->n)
 				break;
-			return wrong(b, i, c->f, "a value is missing here");
+			return call_error(b, i, c->f, "a value is missing here");
 		}
 		if (c->n == VALUES_MAX)
-			return wrong(b, from, c->f, "these are too many values");
+			return call_error(b, from, c->f, "these are too many values");
 		c->v[c->n++] = (struct argument){.from = from, .to = i};
 		from = i + 1;
 	}
 	if (c->n < c->f->min)
-		return wrong(b, close, c->f, "a value is missing here");
+		return call_error(b, close, c->f, "a value is missing here");
 	if (c->n > c->f->max)
-		return wrong(b, c->v[c->f->max].from, c->f, "this value is too much");
+		return call_error(b, c->v[c->f->max].from, c->f, "this value is too much");
 	return NULL;
 }
 
@@ -130,9 +92,9 @@ static struct error *string_size(const struct body *b, const struct call *c, siz
 	*size = STR_SIZE;
 	if (c->n < 2)
 		return NULL;
-	n = strtoul(b->g->text + token(b, c->v[1].from)->at, NULL, 0);
+	n = strtoul(b->g->text + body_token(b, c->v[1].from)->at, NULL, 0);
 	if (c->v[1].to != c->v[1].from + 1 || n < 2 || n > 4096)
-		return wrong(b, c->v[1].from, c->f, "the size is not a number from 2 to 4096");
+		return call_error(b, c->v[1].from, c->f, "the size is not a number from 2 to 4096");
 	*size = n;
 	return NULL;
 }
@@ -143,6 +105,14 @@ struct error *call_type(struct body *b, const struct function *f, size_t i, stru
 	struct call c = {.f = f, .name = i};
 	size_t close;
 
+	if (f->kind == CALL_TAKE) {
+		const struct named_map *map = named_map_at(b, i + 2);
+
+		*known = map != NULL;
+		if (map)
+			*type = map->value;
+		return NULL;
+	}
 	*known = f->kind == CALL_STR || f->kind == CALL_CAST;
 	if (!*known)
 		return NULL;
@@ -176,37 +146,43 @@ static bool is_type_word(const char *text, const struct token *t)
 
 /* The last name of the value: "prev_comm" of args->prev_comm; another one if it is taken. */
 static struct error *column_name(const struct body *b, const struct argument *a,
-				 const struct own_map *map, char **out)
+				 const struct map_columns *columns, char **out)
 {
 	_cleanup_free_ char *name = NULL;
 	const struct map_column *column;
 
-	for (size_t i = a->from; i < a->to; i++) {
-		if (token(b, i)->kind != TOKEN_NAME || is_type_word(b->g->text, token(b, i)) ||
-		    is(b, i + 1, "(") ||
-		    strchr(b->g->text + token(b, i)->at, '$') == b->g->text + token(b, i)->at)
+	const size_t map =
+		body_is(b, a->from, "take") && body_is(b, a->from + 1, "(") ? a->from + 2 : a->from;
+	const size_t to = named_map_at(b, map) ? map + 1 : a->to;
+
+	for (size_t i = a->from; i < to; i++) {
+		if (body_token(b, i)->kind != TOKEN_NAME ||
+		    is_type_word(b->g->text, body_token(b, i)) || body_is(b, i + 1, "(") ||
+		    strchr(b->g->text + body_token(b, i)->at, '$') ==
+			    b->g->text + body_token(b, i)->at)
 			continue;
 		free(name);
-		name = strndup(b->g->text + token(b, i)->at, token(b, i)->len);
+		name = strndup(b->g->text + body_token(b, i)->at, body_token(b, i)->len);
 		if (!name)
 			return error_nomem();
 	}
 	bool taken = !name;
-	vec_for_each (column, &map->columns)
+	vec_for_each (column, columns)
 		taken |= name && !strcmp(column->name, name);
 	if (taken)
-		*out = text_format("%s%zu", name ? name : "value", map->columns.n + 1);
+		*out = text_format("%s%zu", name ? name : "value", columns->n + 1);
 	else
 		*out = steal_ptr(name);
 	return *out ? NULL : error_nomem();
 }
 
-static struct error *add_column(const struct body *b, struct argument *a, struct own_map *map)
+struct error *column_add(const struct body *b, const struct argument *a,
+			 struct map_columns *columns)
 {
-	char *name;
+	char *name = NULL;
 
-	TRY(column_name(b, a, map, &name));
-	struct map_column *column = vec_push(&map->columns);
+	TRY(column_name(b, a, columns, &name));
+	struct map_column *column = vec_push(columns);
 	if (!column) {
 		free(name);
 		return error_nomem();
@@ -221,27 +197,39 @@ static struct error *check_column(const struct body *b, const struct argument *a
 {
 	if (!column->type.size == !a->type.size && column->type.size >= a->type.size)
 		return NULL;
-	return oneliner_error(EINVAL, b->g->name, b->g->text, token(b, a->from)->at,
+	return oneliner_error(EINVAL, b->g->name, b->g->text, body_token(b, a->from)->at,
 			      "this has another type in %s", b->event);
 }
 
-static void write_columns(const struct own_map *map, const char *suffix, const char *first,
-			  struct strbuf *out)
+void columns_write(const char *name, const struct map_columns *columns, const char *suffix,
+		   const char *first, struct strbuf *out)
 {
 	const struct map_column *column;
 
-	strbuf_addf(out, "struct %s_%s {\n%s", map->name, suffix, first);
-	vec_for_each (column, &map->columns) {
+	strbuf_addf(out, "struct %s_%s {\n%s", name, suffix, first);
+	vec_for_each (column, columns) {
 		const struct value_type *t = &column->type;
 
 		if (t->size)
 			strbuf_addf(out, "\tchar %s[%zu];\n", column->name, t->size);
 		else
-			strbuf_addf(out, "\t%s %s;\n", t->key ? t->key : t->type, column->name);
+			strbuf_addf(out, "\t%s%s%s;\n", t->key ? t->key : t->type,
+				    !t->key && strchr(t->type, '*') ? "" : " ", column->name);
 	}
-	if (map->adds_pid)
-		strbuf_adds(out, "\tperf_bpf_pid process; /* of the addresses */\n");
 	strbuf_adds(out, "};\n\n");
+}
+
+/* Of a call's map. */
+static void write_columns(const struct own_map *map, const char *suffix, const char *first,
+			  struct strbuf *out)
+{
+	_cleanup_strbuf_ struct strbuf before = STRBUF_INIT;
+
+	strbuf_adds(&before, first);
+	if (map->adds_pid)
+		strbuf_adds(&before, "\tperf_bpf_pid process; /* of the addresses */\n");
+	columns_write(map->name, &map->columns, suffix, strbuf_str(&before), out);
+	out->failed |= strbuf_failed(&before);
 }
 
 /* ---- titles ---- */
@@ -262,9 +250,9 @@ static void add_quoted(struct strbuf *out, const char *text, size_t len)
 static void add_typed(const struct body *b, size_t from, size_t to, struct strbuf *out)
 {
 	for (size_t i = from; i < to; i++) {
-		if (i > from && token(b, i)->spaced)
+		if (i > from && body_token(b, i)->spaced)
 			strbuf_addch(out, ' ');
-		add_quoted(out, b->g->text + token(b, i)->at, token(b, i)->len);
+		add_quoted(out, b->g->text + body_token(b, i)->at, body_token(b, i)->len);
 	}
 }
 
@@ -283,75 +271,6 @@ static void add_title(const struct body *b, const struct call *c, const char *be
 		strbuf_adds(out, i == values ? " by " : ", ");
 		add_typed(b, c->v[i].from, c->v[i].to, out);
 	}
-}
-
-/* ---- printf ---- */
-
-/* The format, for the view: backslashes stay, and the line ends without one. */
-static void add_format(const struct body *b, const struct argument *a, struct strbuf *out)
-{
-	const struct token *t = token(b, a->from);
-	const char *text = b->g->text + t->at;
-	size_t len = t->len;
-
-	if (len >= 4 && !memcmp(text + len - 3, "\\n\"", 3))
-		len -= 3;
-	else
-		len--;
-	strbuf_addch(out, '"');
-	for (size_t i = 1; i < len; i++)
-		strbuf_addf(out, text[i] == '\\' || text[i] == '"' ? "\\%c" : "%c", text[i]);
-	strbuf_addch(out, '"');
-}
-
-/* Behind a conversion that begins at text[i] ('%'); *conv is its letter, 0: it is none. */
-static size_t read_conversion(const char *text, size_t i, size_t len, char *conv)
-{
-	i++;
-	while (i < len && strchr("-+ #0123456789.", text[i]))
-		i++;
-	while (i < len && strchr("hlzj", text[i]))
-		i++;
-	*conv = i < len && strchr("diuxXocsp%", text[i]) ? text[i] : 0;
-	return i + 1;
-}
-
-/* printf()'s format is a string whose conversions are those of the values. */
-static struct error *check_format(struct body *b, const struct call *c)
-{
-	const struct token *t = token(b, c->v[0].from);
-	size_t n = 1;
-	char conv;
-
-	if (t->kind != TOKEN_STRING || c->v[0].to != c->v[0].from + 1)
-		return wrong(b, c->v[0].from, c->f, "the format is not a string in quotes");
-	for (size_t i = 1, next; i + 1 < t->len; i = next) {
-		struct value_type type;
-		const size_t at = t->at + i;
-
-		next = i + 1;
-		if (b->g->text[at] != '%')
-			continue;
-		next = read_conversion(b->g->text + t->at, i, t->len - 1, &conv);
-		if (!conv)
-			return oneliner_error(
-				EINVAL, b->g->name, b->g->text, at,
-				"unknown conversion (%%d, %%u, %%x, %%o, %%c, %%s, %%p)");
-		if (conv == '%')
-			continue;
-		if (n == c->n)
-			return oneliner_error(EINVAL, b->g->name, b->g->text, at,
-					      "the value for this conversion is missing");
-		TRY(body_type(b, c->v[n].from, c->v[n].to, &type));
-		if (type.size && conv != 's')
-			return oneliner_error(EINVAL, b->g->name, b->g->text, at,
-					      "this conversion is for numbers, and the value is a "
-					      "string");
-		n++;
-	}
-	if (n != c->n)
-		return wrong(b, c->v[n].from, c->f, "the format has no conversion for this value");
-	return NULL;
 }
 
 /* ---- maps ---- */
@@ -404,22 +323,62 @@ static bool needs_pid(const struct own_map *map)
 	return has_address && !has_pid;
 }
 
+/* A key, or with emit() a value behind its name. */
+static struct error *add_key(const struct body *b, const struct argument *a, struct own_map *map)
+{
+	TRY(column_add(b, a, &map->columns));
+	if (a->from < 2 || !body_is(b, a->from - 1, "=") ||
+	    body_token(b, a->from - 2)->kind != TOKEN_NAME ||
+	    is_type_word(b->g->text, body_token(b, a->from - 2)))
+		return NULL;
+	struct map_column *column = vec_last(&map->columns);
+	char *name = strndup(b->g->text + body_token(b, a->from - 2)->at,
+			     body_token(b, a->from - 2)->len);
+	if (!name)
+		return error_nomem();
+	for (size_t i = 0; i + 1 < map->columns.n; i++) {
+		if (strcmp(map->columns.v[i].name, name))
+			continue;
+		free(name);
+		return oneliner_error(EINVAL, b->g->name, b->g->text,
+				      body_token(b, a->from - 2)->at, "this name is there twice");
+	}
+	free(column->name);
+	column->name = name;
+	return NULL;
+}
+
+/* emit(NAME = VALUE): the values begin behind their names. */
+static struct error *skip_names(const struct body *b, struct call *c)
+{
+	for (size_t i = 0; i < c->n; i++) {
+		if (c->v[i].to < c->v[i].from + 3 ||
+		    body_token(b, c->v[i].from)->kind != TOKEN_NAME ||
+		    !body_is(b, c->v[i].from + 1, "="))
+			return call_error(b, c->v[i].from, c->f,
+					  "the name of this value is missing");
+		c->v[i].from += 2;
+	}
+	return NULL;
+}
+
 /* The call's map: a new one, or that of the same call for another event. */
 static struct error *find_map(struct body *b, struct call *c)
 {
 	struct generator *g = b->g;
 	struct own_map *map;
-	const size_t at = token(b, c->name)->at;
+	const size_t at = body_token(b, c->name)->at;
 	size_t k = 0;
 
 	c->map = NULL;
 	vec_for_each (map, &g->maps)
 		if (map->at == at)
 			c->map = map;
-	for (size_t i = c->f->values; i < c->n; i++)
+	const size_t first = c->f->kind == CALL_STACKS ? c->n : c->f->values;
+	for (size_t i = first; i < c->n; i++)
 		TRY(body_type(b, c->v[i].from, c->v[i].to, &c->v[i].type));
 	if (c->map) {
-		for (size_t i = c->f->values; i < c->n; i++, k++)
+		for (size_t i = first; i < c->n; i++, k++)
 			TRY(check_column(b, &c->v[i], &c->map->columns.v[k]));
 		return NULL;
 	}
@@ -431,8 +390,8 @@ static struct error *find_map(struct body *b, struct call *c)
 		return error_nomem();
 	}
 	*c->map = (struct own_map){.name = name, .at = at};
-	for (size_t i = c->f->values; i < c->n; i++)
-		TRY(add_column(b, &c->v[i], c->map));
+	for (size_t i = first; i < c->n; i++)
+		TRY(add_key(b, &c->v[i], c->map));
 	c->map->adds_pid = needs_pid(c->map);
 	return NULL;
 }
@@ -477,35 +436,42 @@ static struct error *write_member(struct body *b, const struct argument *a, cons
 				  const struct map_column *column, unsigned indent,
 				  struct piece *out)
 {
-	const struct variable *v = variable_find(b->g->text, token(b, a->from));
-	const struct event_field *dynamic = NULL;
+	const struct event_field *field = NULL;
+	size_t n;
 
 	new_line(b, indent, out);
-	if (a->from + 1 == a->to && v && !v->declaration) {
-		b->g->uses_stack_ids = b->g->uses_values = true;
-		strbuf_addf(&out->text, "%s%s = bpf_get_stackid(args, &stack_ids, %s);", to,
-			    column->name, !strcmp(v->name, "ustack") ? "BPF_F_USER_STACK" : "0");
-		return NULL;
-	}
 	if (!a->type.size) {
 		strbuf_addf(&out->text, "%s%s = ", to, column->name);
 		TRY(body_expression(b, a->from, a->to, out));
 		strbuf_addch(&out->text, ';');
 		return NULL;
 	}
-	if (is(b, a->from, "args"))
-		TRY(body_field(b, a->from, a->to, &dynamic));
-	if (dynamic && dynamic->dynamic) {
+	TRY(body_field(b, a->from, a->to, &field, &n));
+	if (field && field->dynamic) {
 		strbuf_addf(&out->text, "perf_bpf_kernel_str(%s%s, ", to, column->name);
 		strbuf_addf(&out->text, "(void *)args + (args->__data_loc_%s & 0xffff));",
-			    dynamic->name);
+			    field->name);
 		b->g->uses_values = true;
 		return NULL;
 	}
-	if (is(b, a->from, "str") && is(b, a->from + 1, "(")) {
-		struct call c = {.f = function_find(b->g->text, token(b, a->from))};
+	if (named_map_at(b, a->from)) {
+		strbuf_addf(&out->text, "perf_bpf_str(%s%s, ", to, column->name);
+		TRY(body_expression(b, a->from, a->to, out));
+		strbuf_adds(&out->text, ");");
+		b->g->uses_values = true;
+		return NULL;
+	}
+	if (body_is(b, a->from, "str") && body_is(b, a->from + 1, "(")) {
+		struct call c = {.f = function_find(b->g->text, body_token(b, a->from))};
 
 		TRY(split(b, a->from + 1, a->to - 1, &c));
+		TRY(body_field(b, c.v[0].from, c.v[0].to, &field, &n));
+		if (field && field->type.size) { /* a probe has fetched it */
+			strbuf_addf(&out->text,
+				    "__builtin_memcpy(%s%s, args->%s, sizeof(args->%s));", to,
+				    column->name, field->name, field->name);
+			return NULL;
+		}
 		strbuf_addf(&out->text, "perf_bpf_str(%s%s, ", to, column->name);
 		TRY(body_expression(b, c.v[0].from, c.v[0].to, out));
 		strbuf_adds(&out->text, ");");
@@ -588,7 +554,8 @@ static struct error *write_keyed(struct body *b, const struct call *c, const cha
 		return NULL;
 	}
 	new_line(b, 1, out);
-	strbuf_addf(&out->text, "%s(&%s, &%s_key, ", function, map, map);
+	strbuf_addf(&out->text, "%s(%s%s, &%s_key, ", function, c->f->kind == CALL_LHIST ? "" : "&",
+		    map, map);
 	if (c->f->values)
 		TRY(body_expression(b, c->v[0].from, c->v[0].to, out));
 	else
@@ -635,11 +602,11 @@ static bool counts_stacks(const struct body *b, const struct call *c, bool *kern
 
 		if (c->v[i].to != at + 1)
 			return false;
-		if (is(b, at, "kstack"))
+		if (body_is(b, at, "kstack"))
 			*kernel = true;
-		else if (is(b, at, "ustack"))
+		else if (body_is(b, at, "ustack"))
 			*user = true;
-		else if (!is(b, at, "comm") && !is(b, at, "pid"))
+		else if (!body_is(b, at, "comm") && !body_is(b, at, "pid"))
 			return false;
 	}
 	return *kernel || *user;
@@ -651,11 +618,11 @@ static struct error *write_stacks(struct body *b, const struct call *c, bool ker
 	if (is_new)
 		add_map(b, c, "PERF_BPF_STACKS", "4096, ", c->v[0].type.unit,
 			c->f->values ? "sum of " : "");
-	strbuf_addf(&out->text, "perf_bpf_%sstack_add(args, %s, ",
+	strbuf_addf(&out->text, "perf_bpf_%sstack_add(%s, %s, ",
 		    kernel && user ? ""
 		    : kernel	   ? "kernel_"
 				   : "user_",
-		    c->map->name);
+		    b->ctx, c->map->name);
 	if (c->f->values)
 		TRY(body_expression(b, c->v[0].from, c->v[0].to, out));
 	else
@@ -712,6 +679,121 @@ static struct error *write_hist(struct body *b, struct call *c, bool is_new, str
 		     : write_plain(b, c, "perf_bpf_log2", out);
 }
 
+/* A number that is typed as a digit sequence, perhaps with a sign. */
+static struct error *constant(const struct body *b, const struct call *c, size_t i, long *out)
+{
+	size_t from = c->v[i].from;
+	const bool minus = body_is(b, from, "-");
+	char *end;
+
+	from += minus;
+	if (c->v[i].to != from + 1 || body_token(b, from)->kind != TOKEN_NUMBER)
+		return call_error(b, c->v[i].from, c->f, "this is not a number");
+	errno = 0;
+	*out = strtol(b->g->text + body_token(b, from)->at, &end, 0);
+	if (errno || end != b->g->text + body_token(b, from)->at + body_token(b, from)->len)
+		return call_error(b, c->v[i].from, c->f, "this is not a whole number");
+	*out = minus ? -*out : *out;
+	return NULL;
+}
+
+static struct error *write_lhist(struct body *b, struct call *c, bool is_new, struct piece *out)
+{
+	const bool keyed = c->n > 4;
+	long low, high, step;
+
+	TRY(constant(b, c, 1, &low));
+	TRY(constant(b, c, 2, &high));
+	TRY(constant(b, c, 3, &step));
+	if (step <= 0 || high <= low || low < -(1l << 48) || high > 1l << 48 ||
+	    (high - low) / step > 1000)
+		return call_error(b, c->v[1].from, c->f,
+				  "the ranges are not 1 to 1000 steps from low to high");
+	const long n = (high - low + step - 1) / step;
+	if (is_new) {
+		_cleanup_strbuf_ struct strbuf types = STRBUF_INIT;
+
+		if (keyed) {
+			write_columns(c->map, "key", "", &b->g->types.text);
+			strbuf_addf(&types, "struct %s_key, 16384, ", c->map->name);
+		}
+		strbuf_addf(&types, "%ld, %ld, %ld, ", low, step, n);
+		add_map(b, c, keyed ? "PERF_BPF_LINEAR_BY" : "PERF_BPF_LINEAR", strbuf_str(&types),
+			c->v[0].type.unit, "");
+		b->g->map_text.failed |= strbuf_failed(&types);
+		b->g->uses_values |= keyed;
+	}
+	if (keyed)
+		return write_keyed(b, c, "perf_bpf_linear_by", out);
+	strbuf_addf(&out->text, "perf_bpf_linear(%s, ", c->map->name);
+	TRY(body_expression(b, c->v[0].from, c->v[0].to, out));
+	strbuf_adds(&out->text, c->is_statement ? ");" : ")");
+	return NULL;
+}
+
+static struct error *write_heat(struct body *b, struct call *c, bool is_new, struct piece *out)
+{
+	if (is_new)
+		add_map(b, c, "PERF_BPF_HEATMAP", "", c->v[0].type.unit, "");
+	return write_plain(b, c, "perf_bpf_heat", out);
+}
+
+/* stats(), avg(), min(), max() */
+static struct error *write_stats(struct body *b, struct call *c, bool is_new, struct piece *out)
+{
+	const bool keyed = c->n > 1;
+	_cleanup_free_ char *type = text_format("struct perf_bpf_%s, ", c->f->map);
+	_cleanup_free_ char *function = text_format("perf_bpf_%s_add", c->f->map);
+
+	if (!type || !function)
+		return error_nomem();
+	b->g->uses_values = true;
+	if (is_new && keyed)
+		add_keyed_map(b, c, "PERF_BPF_TABLE", type, c->v[0].type.unit, "");
+	if (is_new && !keyed) {
+		_cleanup_strbuf_ struct strbuf types = STRBUF_INIT;
+
+		strbuf_addf(&types, "perf_bpf_all, %s1, ", type);
+		add_map(b, c, "PERF_BPF_TABLE", strbuf_str(&types), c->v[0].type.unit, "");
+		b->g->map_text.failed |= strbuf_failed(&types);
+	}
+	if (keyed)
+		return write_keyed(b, c, function, out);
+	strbuf_addf(&out->text, "%s(&%s, &(perf_bpf_all){0}, ", function, c->map->name);
+	TRY(body_expression(b, c->v[0].from, c->v[0].to, out));
+	strbuf_adds(&out->text, c->is_statement ? ");" : ")");
+	return NULL;
+}
+
+static struct error *write_all_stacks(struct body *b, struct call *c, bool is_new,
+				      struct piece *out)
+{
+	if (is_new)
+		add_map(b, c, "PERF_BPF_STACKS", "4096, ", NULL, "stacks of ");
+	strbuf_addf(&out->text, "perf_bpf_stack_add(%s, %s, ", b->ctx, c->map->name);
+	if (c->n)
+		TRY(body_expression(b, c->v[0].from, c->v[0].to, out));
+	else
+		strbuf_addch(&out->text, '1');
+	strbuf_adds(&out->text, c->is_statement ? ");" : ")");
+	return NULL;
+}
+
+/* take(), drop() */
+static struct error *write_named(struct body *b, struct call *c, struct piece *out)
+{
+	struct named_map *map = named_map_at(b, c->v[0].from);
+
+	if (!map || c->v[0].to != c->v[0].from + 1)
+		return call_error(b, c->v[0].from, c->f, "this is not the name of a map");
+	for (size_t i = 1; i < c->n; i++)
+		TRY(body_type(b, c->v[i].from, c->v[i].to, &c->v[i].type));
+	TRY(named_map_call(b, map, c->v + 1, c->n - 1, c->name, c->f->kind == CALL_TAKE, out));
+	if (c->is_statement)
+		strbuf_addch(&out->text, ';');
+	return NULL;
+}
+
 /* The event that print() and printf() submit. */
 static struct error *write_event(struct body *b, struct call *c, bool is_new, struct piece *out)
 {
@@ -726,7 +808,7 @@ static struct error *write_event(struct body *b, struct call *c, bool is_new, st
 			b->g->uses_values = true;
 			strbuf_addf(maps, "PERF_BPF_LINES(%s, struct %s_event, 1024 * 1024, ", map,
 				    map);
-			add_format(b, &c->v[0], maps);
+			format_write(b, &c->v[0], maps);
 			strbuf_adds(maps, ");\n");
 		} else {
 			strbuf_addf(maps, "PERF_BPF_EVENTS(%s, struct %s_event, 1024 * 1024, \"",
@@ -775,15 +857,19 @@ static struct error *write_call(struct body *b, struct call *c, struct piece *ou
 		return write_cast(b, c, out);
 	if (c->f->kind == CALL_STR)
 		return error_hint(oneliner_error(EINVAL, b->g->name, b->g->text,
-						 token(b, c->name)->at,
+						 body_token(b, c->name)->at,
 						 "str() cannot be used in an expression"),
 				  "give it to a function that counts or prints");
+	if (c->f->kind == CALL_TAKE || c->f->kind == CALL_DROP)
+		return write_named(b, c, out);
+	if (c->f->kind == CALL_EMIT)
+		TRY(skip_names(b, c));
 	if (c->f->kind == CALL_PRINTF)
-		TRY(check_format(b, c));
+		TRY(format_check(b, c));
 	else if (c->f->values)
 		TRY(body_type(b, c->v[0].from, c->v[0].to, &c->v[0].type));
 	if (c->f->values && c->f->kind != CALL_PRINTF && c->v[0].type.size)
-		return wrong(b, c->v[0].from, c->f, "this is a string, not a number");
+		return call_error(b, c->v[0].from, c->f, "this is a string, not a number");
 	TRY(find_map(b, c));
 	const bool is_new = b->g->maps.n != n;
 	switch (c->f->kind) {
@@ -792,6 +878,14 @@ static struct error *write_call(struct body *b, struct call *c, struct piece *ou
 		return write_sum(b, c, is_new, out);
 	case CALL_HIST:
 		return write_hist(b, c, is_new, out);
+	case CALL_LHIST:
+		return write_lhist(b, c, is_new, out);
+	case CALL_HEAT:
+		return write_heat(b, c, is_new, out);
+	case CALL_STACKS:
+		return write_all_stacks(b, c, is_new, out);
+	case CALL_STATS:
+		return write_stats(b, c, is_new, out);
 	default:
 		return write_event(b, c, is_new, out);
 	}
@@ -803,9 +897,11 @@ struct error *call_write(struct body *b, const struct function *f, size_t i, siz
 	struct call c = {.f = f, .name = i, .is_statement = is_statement};
 
 	if (b->depth == DEPTH_MAX)
-		return oneliner_error(EINVAL, b->g->name, b->g->text, token(b, i)->at,
+		return oneliner_error(EINVAL, b->g->name, b->g->text, body_token(b, i)->at,
 				      "these calls are too deep");
 	TRY(split(b, i + 1, close, &c));
+	const struct token name = {.at = body_token(b, i)->at};
+	piece_typed(out, b->g->text, &name); /* what it becomes comes from here */
 	b->depth++;
 	struct error *err = write_call(b, &c, out);
 	b->depth--;

@@ -12,8 +12,15 @@ void clauses_deinit(struct clauses *clauses)
 {
 	struct clause *c;
 
-	vec_for_each (c, clauses)
+	vec_for_each (c, clauses) {
+		struct event *e;
+
+		vec_for_each (e, &c->resolved)
+			clause_event_deinit(e);
+		vec_deinit(&c->resolved);
 		vec_deinit(&c->events);
+		vec_deinit(&c->tokens);
+	}
 	vec_deinit(clauses);
 }
 

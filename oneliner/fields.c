@@ -13,8 +13,10 @@ void fields_free(struct event_fields *fields)
 {
 	struct event_field *f;
 
-	vec_for_each (f, fields)
+	vec_for_each (f, fields) {
 		free(f->name);
+		free(f->chain);
+	}
 	vec_deinit(fields);
 }
 
@@ -165,12 +167,33 @@ struct error *fields_of_tracepoint(const char *system, const char *format, size_
 	return NULL;
 }
 
+/* What a probe fetches is passed in members with the names of the values. */
+static void write_fetched(const struct event_fields *fields, const char *name, struct strbuf *out)
+{
+	const struct event_field *f;
+
+	strbuf_addf(out,
+		    "struct %s_args {\n\tint err; /* of the first value that was not read */\n",
+		    name);
+	vec_for_each (f, fields) {
+		if (f->type.size)
+			strbuf_addf(out, "\tchar %s[%zu];\n", f->name, f->type.size);
+		else
+			strbuf_addf(out, "\t%s %s;\n", f->type.type, f->name);
+	}
+	strbuf_adds(out, "};\n\n");
+}
+
 void fields_write(const struct event_fields *fields, const char *name, struct strbuf *out)
 {
 	const struct event_field *f;
 	uint32_t end = 8;
 	unsigned n = 0;
 
+	if (fields->n && fields->v[0].chain) {
+		write_fetched(fields, name, out);
+		return;
+	}
 	strbuf_addf(out, "struct %s_args {\n\t__u64 common; /* programs cannot read it */\n", name);
 	vec_for_each (f, fields) {
 		if (f->offset > end)

@@ -88,8 +88,9 @@ bool oneliner_find(const struct oneliner *o, unsigned line, unsigned column, siz
 
 	for (unsigned i = 1; i < line; i++) {
 		p = strchr(p, '\n');
-		if (!p++)
+		if (!p)
 			return false;
+		p++;
 	}
 	const size_t begin = p - o->source, wanted = begin + (column ? column - 1 : 0);
 	const size_t end = begin + strcspn(p, "\n");
@@ -106,6 +107,20 @@ bool oneliner_find(const struct oneliner *o, unsigned line, unsigned column, siz
 	*at = best->at +
 	      (wanted > best->out && wanted < best->out + best->len ? wanted - best->out : 0);
 	return true;
+}
+
+bool oneliner_find_program(const struct oneliner *o, const char *function, size_t *at)
+{
+	_cleanup_free_ char *head = text_format("\nint %s(", function);
+	const char *p = head ? strstr(o->source, head) : NULL;
+
+	for (size_t i = 0; p && i < o->n_origins; i++) {
+		if (o->origins[i].out < (size_t)(p - o->source))
+			continue;
+		*at = o->origins[i].at;
+		return true;
+	}
+	return false;
 }
 
 /* ---- programs ---- */
@@ -159,115 +174,105 @@ static void write_variables(struct generator *g, const struct tokens *tokens, st
 	}
 }
 
+/* The struct of the event's fields, if the body names it: *args is its name. */
+static struct error *write_args(struct generator *g, const struct clause *clause,
+				const struct event *e, const char *name, char **args)
+{
+	const bool fetches = e->kind == EVENT_PROBE && e->fields.n;
+
+	*args = NULL;
+	if (!fetches && (e->kind != EVENT_TRACEPOINT || !names_word(g, &clause->tokens, "args")))
+		return NULL;
+	TRY(unique_name(&g->structs, name, strlen(name), args));
+	strbuf_addf(&g->types.text, "/* %s */\n", e->name);
+	fields_write(&e->fields, *args, &g->types.text);
+	return NULL;
+}
+
+/* The section in a string of C. */
+static void write_section(const char *section, struct strbuf *out)
+{
+	strbuf_adds(out, "\nSEC(\"");
+	for (const char *p = section; *p; p++)
+		strbuf_addf(out, *p == '"' || *p == '\\' ? "\\%c" : "%c", *p);
+	strbuf_adds(out, "\")\n");
+}
+
+static void write_head(const struct generator *g, const struct event *e, const char *function,
+		       const char *args, struct strbuf *out)
+{
+	(void)g;
+	write_section(e->section, out);
+	strbuf_addf(out, "int on_%s(", function);
+	if (e->kind == EVENT_TRACEPOINT)
+		strbuf_addf(out, "%s%s%s *args", args ? "struct " : "", args ? args : "void",
+			    args ? "_args" : "");
+	else if (args)
+		strbuf_addf(out, "void *ctx, struct %s_args *args", args);
+	else
+		strbuf_adds(out, "void *ctx");
+	strbuf_adds(out, ")\n{\n");
+}
+
 static struct error *write_program(struct generator *g, const struct clause *clause,
-				   const struct tokens *tokens, const char *event,
-				   const char *section, const struct event_fields *fields)
+				   const struct event *e)
 {
 	struct piece *out = &g->programs;
 	struct body b = {.g = g,
-			 .tokens = tokens,
-			 .event = event,
-			 .fields = fields,
+			 .tokens = &clause->tokens,
+			 .event = e->name,
+			 .fields = &e->fields,
+			 .ctx = e->kind == EVENT_TRACEPOINT ? "args" : "ctx",
 			 .indent = 1,
 			 .out = out};
 	_cleanup_free_ char *function = NULL, *args = NULL;
-	const char *colon = strchr(event, ':');
+	const char *colon = e->kind == EVENT_TRACEPOINT ? strchr(e->name, ':') : NULL;
+	const char *name = colon ? colon + 1 : e->kind == EVENT_PROBE ? e->function : e->name;
 	const struct event_name *last = vec_last(&clause->events);
 
 	b.clause.at = g->text + clause->events.v[0].at;
 	b.clause.len = last->at + last->len - clause->events.v[0].at;
-	colon = colon ? colon + 1 : event;
-	TRY(unique_name(&g->functions, colon, strlen(colon), &function));
-	if (fields && names_word(g, tokens, "args")) {
-		TRY(unique_name(&g->structs, colon, strlen(colon), &args));
-		strbuf_addf(&g->types.text, "/* %s */\n", event);
-		fields_write(fields, args, &g->types.text);
-	}
-	strbuf_addf(&out->text, "\nSEC(\"%s\")\nint on_%s(%s%s%s *args)\n{\n", section, function,
-		    args ? "struct " : "", args ? args : "void", args ? "_args" : "");
+	TRY(unique_name(&g->functions, name, min_of(strcspn(name, " "), (size_t)60), &function));
+	TRY(write_args(g, clause, e, function, &args));
+	write_head(g, e, function, args, &out->text);
 	const size_t begin = out->text.len;
-	write_variables(g, tokens, out);
+	write_variables(g, &clause->tokens, out);
 	if (out->text.len != begin)
 		strbuf_addch(&out->text, '\n');
-	strbuf_adds(&out->text, "\tif (!perf_bpf_wanted())\n\t\treturn 0;");
-	if (names_word(g, tokens, "comm"))
+	strbuf_addf(&out->text, "\tif (%s)\n\t\treturn 0;",
+		    e->kind == EVENT_INTERVAL ? "bpf_get_smp_processor_id() != 0"
+					      : "!perf_bpf_wanted()");
+	if (names_word(g, &clause->tokens, "comm"))
 		strbuf_adds(&out->text, "\n\tbpf_get_current_comm(comm, sizeof(comm));");
 	TRY(body_write(&b));
 	strbuf_adds(&out->text, "\n\treturn 0;\n}\n");
 	return NULL;
 }
 
-/* ---- events ---- */
-
-static struct error *add_tracepoint(struct generator *g, const struct clause *clause,
-				    const struct tokens *tokens, const char *event)
+static struct error *read_clause(struct generator *g, struct clause *clause)
 {
-	const char *colon = strchr(event, ':');
-	_cleanup_free_ char *system = strndup(event, colon - event);
-	_cleanup_free_ char *section =
-		text_format("tracepoint/%.*s/%s", (int)(colon - event), event, colon + 1);
-	_cleanup_(fields_free) struct event_fields fields = {0};
-	_cleanup_free_ char *format = NULL;
-	size_t size;
-
-	if (!system || !section)
-		return error_nomem();
-	TRY(g->env->format(g->env->ctx, system, colon + 1, &format, &size));
-	TRY(error_at(fields_of_tracepoint(system, format, size, &fields), "%s", event));
-	return write_program(g, clause, tokens, event, section, &fields);
+	TRY(tokens_read(g->name, g->text, clause->body, clause->body_end, &clause->tokens));
+	if (!clause->tokens.n)
+		return error_hint(oneliner_error(EINVAL, g->name, g->text, clause->body,
+						 "this body is empty"),
+				  "count();");
+	return events_resolve(g, clause);
 }
 
-/* The error of a name that does not exist, at its place in the text. */
-static struct error *at_event(const struct generator *g, const struct event_name *e,
-			      struct error *err)
+static struct error *write_programs(struct generator *g)
 {
-	if (!err || err->code == ENOMEM || strchr(err->msg, '\n'))
-		return err;
-	_cleanup_error_ struct error *inner = err;
+	const struct clause *c;
+	const struct event *e;
 
-	err = oneliner_error(inner->code, g->name, g->text, e->at, "%s", inner->msg);
-	return inner->hint ? error_hint(err, "%s", inner->hint) : err;
-}
-
-static struct error *add_event(struct generator *g, const struct clause *clause,
-			       const struct tokens *tokens, const struct event_name *e)
-{
-	_cleanup_free_ char *event = strndup(g->text + e->at, e->len);
-	_cleanup_names_ struct names found = {0};
-	char *colon = event ? strchr(event, ':') : NULL;
-
-	if (!event)
-		return error_nomem();
-	if (!colon || strpbrk(event, " \t\n\"\\"))
-		return error_hint(
-			oneliner_error(EINVAL, g->name, g->text, e->at, "'%s' is not an event",
-				       event),
-			"write a tracepoint: syscalls:sys_exit_read { hist(args->ret); }");
-	*colon = 0;
-	TRY(at_event(g, e, g->env->match(g->env->ctx, event, colon + 1, &found)));
-	for (size_t i = 0; i < found.n; i++) {
-		if (g->functions.n == EVENTS_MAX)
-			return oneliner_error(E2BIG, g->name, g->text, e->at,
-					      "these are more than %d events", EVENTS_MAX);
-		TRY(at_event(g, e, add_tracepoint(g, clause, tokens, found.v[i])));
+	vec_for_each (c, &g->clauses) {
+		vec_for_each (e, &c->resolved) {
+			if (g->functions.n == EVENTS_MAX)
+				return oneliner_error(E2BIG, g->name, g->text, e->at,
+						      "these are more than %d events", EVENTS_MAX);
+			TRY(write_program(g, c, e));
+		}
 	}
 	return NULL;
-}
-
-static struct error *add_clause(struct generator *g, const struct clause *clause)
-{
-	struct tokens tokens = {0};
-	struct event_name *e;
-	struct error *err = tokens_read(g->name, g->text, clause->body, clause->body_end, &tokens);
-
-	if (!err && !tokens.n)
-		err = error_hint(oneliner_error(EINVAL, g->name, g->text, clause->body,
-						"this body is empty"),
-				 "count();");
-	for (e = clause->events.v; !err && e < clause->events.v + clause->events.n; e++)
-		err = add_event(g, clause, &tokens, e);
-	vec_deinit(&tokens);
-	return err;
 }
 
 /* ---- the file ---- */
@@ -291,6 +296,9 @@ static struct error *join(struct generator *g, struct oneliner *out)
 {
 	struct piece file = {STRBUF_INIT};
 	struct strbuf *text = &file.text;
+	_cleanup_strbuf_ struct strbuf named = STRBUF_INIT;
+
+	named_maps_write(g, &named);
 
 	write_text(g->text, text);
 	if (g->uses_vmlinux)
@@ -302,10 +310,11 @@ static struct error *join(struct generator *g, struct oneliner *out)
 	piece_append(&file, &g->types);
 	if (g->uses_stack_ids)
 		strbuf_adds(text, "PERF_BPF_STACK_IDS(stack_ids, 16384);\n");
+	strbuf_add(text, strbuf_str(&named), named.len);
 	strbuf_add(text, strbuf_str(&g->map_text), g->map_text.len);
 	piece_append(&file, &g->programs);
 	strbuf_adds(text, "\nchar LICENSE[] SEC(\"license\") = \"GPL\";\n");
-	if (strbuf_failed(text) || strbuf_failed(&g->map_text)) {
+	if (strbuf_failed(text) || strbuf_failed(&g->map_text) || strbuf_failed(&named)) {
 		piece_deinit(&file);
 		return error_nomem();
 	}
@@ -327,6 +336,8 @@ static void generator_deinit(struct generator *g)
 		free(map->name);
 	}
 	vec_deinit(&g->maps);
+	named_maps_deinit(g);
+	clauses_deinit(&g->clauses);
 	piece_deinit(&g->types);
 	piece_deinit(&g->programs);
 	strbuf_deinit(&g->map_text);
@@ -343,14 +354,16 @@ struct error *oneliner_generate(const char *text, const char *name, const struct
 			      .types = {STRBUF_INIT},
 			      .programs = {STRBUF_INIT},
 			      .map_text = STRBUF_INIT};
-	struct clauses clauses = {0};
-	struct error *err = clauses_read(name, text, &clauses);
+	struct error *err = clauses_read(name, text, &g.clauses);
 
-	for (size_t i = 0; i < clauses.n && !err; i++)
-		err = add_clause(&g, &clauses.v[i]);
+	for (size_t i = 0; i < g.clauses.n && !err; i++)
+		err = read_clause(&g, &g.clauses.v[i]);
+	if (!err)
+		err = named_maps_find(&g);
+	if (!err)
+		err = write_programs(&g);
 	if (!err)
 		err = join(&g, out);
-	clauses_deinit(&clauses);
 	generator_deinit(&g);
 	return err;
 }

@@ -2,6 +2,7 @@
 /* What programs need to know of the running kernel. */
 #include "lib/sys/tracefs.h"
 #include "oneliner/oneliner.h"
+#include "perf/select/select.h"
 
 static struct error *match(void *ctx, const char *system, const char *name, struct names *found)
 {
@@ -23,4 +24,5 @@ static struct error *format(void *ctx, const char *system, const char *name, cha
 	return sys_tracepoint_format(NULL, system, name, text, size);
 }
 
-const struct oneliner_env oneliner_host = {.match = match, .format = format};
+const struct oneliner_env oneliner_host = {
+	.match = match, .format = format, .is_sampled = select_is_name};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The parts of oneliner/: tokens.c takes text apart, clauses.c finds events and bodies, fields.c
- * has the fields of an event, types.c the types of values, calls.c the functions, body.c writes
- * bodies, and generate.c joins them.
+ * The parts of oneliner/: tokens.c takes text apart, clauses.c finds events and bodies, events.c
+ * what the events are, fields.c their fields; variables.c has the built-in variables, maps.c the
+ * maps with names, calls.c the functions; body.c writes bodies, and generate.c joins them.
  */
 #ifndef PB_ONELINER_INTERNAL_H
 #define PB_ONELINER_INTERNAL_H
@@ -47,26 +47,7 @@ struct error *tokens_read(const char *name, const char *text, size_t at, size_t 
 			  struct tokens *out);
 bool token_is(const char *text, const struct token *t, const char *word);
 
-/* ---- clauses.c: events and bodies ---- */
-
-struct event_name {
-	size_t at, len; /* in the text */
-};
-
-struct clause {
-	VEC(struct event_name) events;
-	size_t body, body_end; /* what is between the braces */
-};
-
-struct clauses {
-	struct clause *v;
-	size_t n, cap;
-};
-
-void clauses_deinit(struct clauses *clauses);
-struct error *clauses_read(const char *name, const char *text, struct clauses *out);
-
-/* ---- types.c: of values ---- */
+/* ---- types of values, fields.c: of an event ---- */
 
 struct value_type {
 	char type[64];	 /* "__u32"; of strings empty */
@@ -76,8 +57,6 @@ struct value_type {
 	bool is_signed;
 };
 
-/* ---- fields.c: of an event ---- */
-
 struct event_field {
 	char *name;
 	struct value_type type;
@@ -85,6 +64,7 @@ struct event_field {
 	uint32_t size;	 /* in the event */
 	uint32_t length; /* elements of an array; 0: it is none */
 	bool dynamic;	 /* a string that is elsewhere in the event */
+	char *chain;	 /* of a probe: what is fetched, "order->id"; NULL: a tracepoint's */
 };
 
 struct event_fields {
@@ -98,19 +78,88 @@ struct error *fields_of_tracepoint(const char *system, const char *format, size_
 /* "struct NAME_args { … };" */
 void fields_write(const struct event_fields *fields, const char *name, struct strbuf *out);
 
+/* ---- events.c: what the events of clauses are ---- */
+
+enum event_kind {
+	EVENT_TRACEPOINT,
+	EVENT_PROBE,	/* a probe definition, which fetches values */
+	EVENT_SAMPLED,	/* a clock, hardware or software event */
+	EVENT_INTERVAL, /* of time, on one CPU */
+};
+
+struct event {
+	char *name;	/* "syscalls:sys_exit_read" */
+	char *section;	/* "tracepoint/syscalls/sys_exit_read" */
+	char *function; /* of a probe: for the names of programs */
+	enum event_kind kind;
+	struct event_fields fields;
+	size_t at; /* in the text */
+};
+
+struct generator;
+struct clause;
+void clause_event_deinit(struct event *e);
+/* Fills clause->resolved; the errors have their place in the text. */
+struct error *events_resolve(const struct generator *g, struct clause *clause);
+
+/* ---- clauses.c: events and bodies ---- */
+
+struct event_name {
+	size_t at, len; /* in the text */
+};
+
+struct clause {
+	VEC(struct event_name) events;
+	size_t body, body_end; /* what is between the braces */
+	struct tokens tokens;  /* of the body */
+	VEC(struct event) resolved;
+};
+
+struct clauses {
+	struct clause *v;
+	size_t n, cap;
+};
+
+void clauses_deinit(struct clauses *clauses);
+/* The events and bodies, which are not looked at. */
+struct error *clauses_read(const char *name, const char *text, struct clauses *out);
+
 /* ---- generate.c ---- */
+
+struct map_column {
+	char *name;
+	struct value_type type;
+};
+
+struct map_columns {
+	struct map_column *v;
+	size_t n, cap;
+};
+
+/* Tokens [from, to) of a call or between brackets. */
+struct argument {
+	size_t from, to;
+	struct value_type type;
+};
 
 /* A map that a call, or several for other events of the same clause, writes to. */
 struct own_map {
 	char *name;
 	size_t at; /* of its call, in the text */
-	VEC(struct map_column {
-		char *name;
-		struct value_type type;
-	})
-	columns;
+	struct map_columns columns;
 	struct value_type value;
 	bool adds_pid; /* of the process whose addresses are keys */
+};
+
+/* A map that clauses share. Its types are those of the first value that is stored. */
+struct named_map {
+	char *name;
+	size_t at; /* of its first use, in the text */
+	struct map_columns keys;
+	struct value_type value;
+	bool has_value;
+	bool is_hidden; /* what is taken out of it is no result */
+	bool gets, sets, adds, takes, drops;
 };
 
 /* A piece of C with the origins of what was typed. */
@@ -121,8 +170,10 @@ struct piece {
 
 struct generator {
 	const char *name, *text;
+	struct clauses clauses;
 	const struct oneliner_env *env;
 	VEC(struct own_map) maps;
+	VEC(struct named_map) named;
 	struct piece types, programs;
 	struct strbuf map_text;
 	struct names functions, structs; /* names in use */
@@ -136,6 +187,7 @@ struct body {
 	struct generator *g;
 	const struct tokens *tokens;
 	const char *event; /* "syscalls:sys_exit_read" */
+	const char *ctx;   /* the name of the context of the program */
 	struct {
 		const char *at;
 		size_t len;
@@ -145,10 +197,40 @@ struct body {
 	struct piece *out;
 };
 
+static inline const struct token *body_token(const struct body *b, size_t i)
+{
+	return &b->tokens->v[i];
+}
+
+static inline bool body_is(const struct body *b, size_t i, const char *word)
+{
+	return i < b->tokens->n && token_is(b->g->text, body_token(b, i), word);
+}
+
+/* Whether token i is the name of a variable or function, not of a member. */
+static inline bool body_outer_name(const struct body *b, size_t i)
+{
+	return body_token(b, i)->kind == TOKEN_NAME &&
+	       !(i && (body_is(b, i - 1, ".") || body_is(b, i - 1, "->")));
+}
+
 void piece_deinit(struct piece *p);
 void piece_typed(struct piece *p, const char *text, const struct token *t);
 /* The piece and its origins at the end of another one. */
 void piece_append(struct piece *to, const struct piece *from);
+
+/* ---- maps.c ---- */
+
+struct error *named_maps_find(struct generator *g);
+struct named_map *named_map_at(const struct body *b, size_t i);
+/* An element at token i, and what is stored in it; or take(NAME, …) or drop(NAME, …). */
+struct error *named_map_write(struct body *b, struct named_map *map, size_t i, size_t to,
+			      size_t *next, struct piece *out);
+struct error *named_map_call(struct body *b, struct named_map *map, const struct argument *keys,
+			     size_t n, size_t at, bool takes, struct piece *out);
+/* The maps and their functions. */
+void named_maps_write(struct generator *g, struct strbuf *out);
+void named_maps_deinit(struct generator *g);
 
 /* ---- variables.c: built-in variables ---- */
 
@@ -167,17 +249,76 @@ extern const struct variable variables[]; /* ended by a NULL name */
 struct error *body_write(struct body *b);
 /* The expression of tokens [from, to). */
 struct error *body_expression(struct body *b, size_t from, size_t to, struct piece *out);
-/* The field that args->FIELD at token `from` names; NULL: the tokens are something else. */
+/*
+ * The field that the n tokens from `from` on name: args->FIELD, or the name of a fetched value;
+ * NULL: they are something else.
+ */
 struct error *body_field(const struct body *b, size_t from, size_t to,
-			 const struct event_field **field);
+			 const struct event_field **field, size_t *n);
+/* Whether the token is the name of a variable that the body declares. */
+bool body_declares(const struct body *b, size_t i);
 /* Its type, as far as it is known without a compiler. */
 struct error *body_type(struct body *b, size_t from, size_t to, struct value_type *type);
 /* The index of the bracket that closes the one at `open`; EINVAL: there is none before `end`. */
 struct error *body_close(const struct body *b, size_t open, size_t end, size_t *close);
 
+/* ---- calls.c: functions ---- */
+
+/* A column for a value, named as its last name was typed. */
+struct error *column_add(const struct body *b, const struct argument *a,
+			 struct map_columns *columns);
+/* "struct NAME_SUFFIX { … };", of which `first` are the first members. */
+void columns_write(const char *name, const struct map_columns *columns, const char *suffix,
+		   const char *first, struct strbuf *out);
+
+enum function_kind {
+	CALL_COUNT,
+	CALL_SUM,
+	CALL_HIST,
+	CALL_LHIST,
+	CALL_HEAT,
+	CALL_STACKS,
+	CALL_PRINT,
+	CALL_PRINTF,
+	CALL_EMIT,
+	CALL_STATS, /* of numbers: how many, their sum, the least and the largest */
+	CALL_TAKE,  /* out of a map with a name */
+	CALL_DROP,
+	CALL_STR,  /* a string in memory */
+	CALL_CAST, /* a number with a meaning */
+};
+
+struct function {
+	const char *name;
+	enum function_kind kind;
+	const char *map;       /* the name of its first map; of CALL_CAST: the type */
+	unsigned values;       /* arguments that are no keys */
+	unsigned min, max;     /* of all arguments */
+	const char *arguments; /* for messages */
+};
+
+struct call {
+	const struct function *f;
+	size_t name; /* its token */
+	struct argument v[VALUES_MAX];
+	size_t n;
+	struct own_map *map;
+	bool is_statement;
+};
+
+/* An error at token i, with the hint how the function is called. */
+struct error *call_error(const struct body *b, size_t i, const struct function *f,
+			 const char *what);
+
+/* ---- formats.c ---- */
+
+/* The format of printf() in a string of C, for the view: without the newline at its end. */
+void format_write(const struct body *b, const struct argument *a, struct strbuf *out);
+/* printf()'s format is a string whose conversions are those of the values. */
+struct error *format_check(struct body *b, const struct call *c);
+
 /* ---- calls.c ---- */
 
-struct function;
 const struct function *function_find(const char *text, const struct token *t);
 /* The type of the call's value, if it has one. */
 struct error *call_type(struct body *b, const struct function *f, size_t i, struct value_type *type,

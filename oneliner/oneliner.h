@@ -4,7 +4,7 @@
  *
  *	PROGRAM := CLAUSE...
  *	CLAUSE  := EVENT [',' EVENT]... '{' BODY '}'
- *	EVENT   := SYSTEM ':' NAME	a tracepoint; both can be globs
+ *	EVENT   := SYSTEM ':' NAME	a tracepoint; both can be globs. events.c has the others
  *
  *	syscalls:sys_exit_read { hist(args->ret, comm); }
  *
@@ -34,6 +34,8 @@ struct oneliner_env {
 	/* The text of a tracepoint's format file, the caller's. */
 	struct error *(*format)(void *ctx, const char *system, const char *name, char **text,
 				size_t *size);
+	/* Whether it is the name of a clock, hardware or software event; NULL: none is. */
+	bool (*is_sampled)(const char *name);
 	void *ctx;
 };
 
@@ -69,6 +71,12 @@ struct error *oneliner_generate(const char *text, const char *name, const struct
  * part of the text is there.
  */
 bool oneliner_find(const struct oneliner *o, unsigned line, unsigned column, size_t *at);
+
+/* The same of a program's first statement. */
+bool oneliner_find_program(const struct oneliner *o, const char *function, size_t *at);
+
+/* The names that a body can use without declaring them: variables and functions. */
+void oneliner_offer_names(struct nearest *near);
 
 /* An error at a byte of the text: the line that has it, and a mark below. */
 struct error *oneliner_error(int code, const char *name, const char *text, size_t at,

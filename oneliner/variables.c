@@ -40,3 +40,10 @@ const struct variable *variable_find(const char *text, const struct token *t)
 			return v;
 	return NULL;
 }
+
+void oneliner_offer_names(struct nearest *near)
+{
+	for (const struct variable *v = variables; v->name; v++)
+		nearest_offer(near, v->name);
+	functions_offer(near);
+}

@@ -86,4 +86,138 @@ static __always_inline __attribute__((unused)) void ___perf_bpf_str(char *to, __
 		__uint(max_entries, bytes);                                                        \
 	} name SEC(".maps") PERF_BPF_SHOW("events,type=" #event_type ",format=" format)
 
+/*
+ * What is known of numbers, without each of them: perf_bpf_averages_add(&by_comm, &key, v) and so
+ * on, for tables of that struct. Where two CPUs find a new least or largest value at the same time,
+ * one of both can be lost.
+ */
+struct perf_bpf_averages {
+	__u64 count;
+	__s64 sum;
+};
+struct perf_bpf_minima {
+	__s64 least PERF_BPF_LEVEL;
+};
+struct perf_bpf_maxima {
+	__s64 largest PERF_BPF_LEVEL;
+};
+struct perf_bpf_stats {
+	__u64 count;
+	__s64 sum;
+	__s64 least PERF_BPF_LEVEL;
+	__s64 largest PERF_BPF_LEVEL;
+};
+
+/* The key of a table with one row: 0. */
+typedef __u32 perf_bpf_all;
+
+/* The value of a key, which begins as `first`; NULL: the map is full. */
+static __always_inline __attribute__((unused)) void *___perf_bpf_value(void *map, const void *key,
+								       const void *first)
+{
+	void *known = bpf_map_lookup_elem(map, key);
+
+	if (known)
+		return known;
+	bpf_map_update_elem(map, key, first, BPF_NOEXIST);
+	return bpf_map_lookup_elem(map, key);
+}
+
+/* found_ is the value, of the struct, where first_ was stored unless there was one. */
+#define ___perf_bpf_with_value(map, key, type, first, ...)                                         \
+	({                                                                                         \
+		const struct type first_ = first;                                                  \
+		struct type *found_ = ___perf_bpf_value(map, key, &first_);                        \
+		if (!found_)                                                                       \
+			perf_bpf_failed(#map, 1);                                                  \
+		else {                                                                             \
+			__VA_ARGS__                                                                \
+		}                                                                                  \
+	})
+
+#define perf_bpf_averages_add(map, key, v)                                                         \
+	({                                                                                         \
+		const __s64 v_ = (v);                                                              \
+		___perf_bpf_with_value(map, key, perf_bpf_averages, {}, {                          \
+			__sync_fetch_and_add(&found_->count, 1);                                   \
+			__sync_fetch_and_add(&found_->sum, v_);                                    \
+		});                                                                                \
+	})
+
+#define perf_bpf_minima_add(map, key, v)                                                           \
+	({                                                                                         \
+		const __s64 v_ = (v);                                                              \
+		___perf_bpf_with_value(map, key, perf_bpf_minima, {v_}, {                          \
+			if (v_ < found_->least)                                                    \
+				found_->least = v_;                                                \
+		});                                                                                \
+	})
+
+#define perf_bpf_maxima_add(map, key, v)                                                           \
+	({                                                                                         \
+		const __s64 v_ = (v);                                                              \
+		___perf_bpf_with_value(map, key, perf_bpf_maxima, {v_}, {                          \
+			if (v_ > found_->largest)                                                  \
+				found_->largest = v_;                                              \
+		});                                                                                \
+	})
+
+#define perf_bpf_stats_add(map, key, v)                                                            \
+	({                                                                                         \
+		const __s64 v_ = (v);                                                              \
+		const struct perf_bpf_stats new_ = {.least = v_, .largest = v_};                   \
+		___perf_bpf_with_value(map, key, perf_bpf_stats, new_, {                           \
+			__sync_fetch_and_add(&found_->count, 1);                                   \
+			__sync_fetch_and_add(&found_->sum, v_);                                    \
+			if (v_ < found_->least)                                                    \
+				found_->least = v_;                                                \
+			if (v_ > found_->largest)                                                  \
+				found_->largest = v_;                                              \
+		});                                                                                \
+	})
+
+/*
+ * A histogram of linear ranges for each key: PERF_BPF_LINEAR_BY(ages, struct key, 1024, 0, 10, 12,
+ * "years", "ages"), then perf_bpf_linear_by(ages, &key, v). The ranges are those of
+ * PERF_BPF_LINEAR().
+ */
+#define PERF_BPF_LINEAR_BY(name, key_type, entries, low, step, n, unit, title)                     \
+	struct name##_linear {                                                                     \
+		__u64 slots[(n) + 2];                                                              \
+	};                                                                                         \
+	static const struct {                                                                      \
+		__s64 from;                                                                        \
+		__u64 width;                                                                       \
+		__u32 ranges;                                                                      \
+		struct name##_linear empty;                                                        \
+	} name##_ranges = {(low), (step), (n)};                                                    \
+	struct {                                                                                   \
+		__uint(type, BPF_MAP_TYPE_HASH);                                                   \
+		__uint(max_entries, entries);                                                      \
+		__type(key, key_type);                                                             \
+		__type(value, struct name##_linear);                                               \
+	} name SEC(".maps")                                                                        \
+		PERF_BPF_SHOW("linear,low=" #low ",step=" #step ",unit=" unit ",title=" title)
+
+static __always_inline __attribute__((unused)) __u32 ___perf_bpf_linear_slot(__s64 v, __s64 low,
+									     __u64 step, __u32 n)
+{
+	if (v < low)
+		return 0;
+	const __u64 at = (__u64)(v - low) / step;
+	return at < n ? (__u32)at + 1 : n + 1;
+}
+
+#define perf_bpf_linear_by(name, key, v)                                                           \
+	({                                                                                         \
+		const __u32 slot_ = ___perf_bpf_linear_slot(                                       \
+			v, name##_ranges.from, name##_ranges.width, name##_ranges.ranges);         \
+		struct name##_linear *found_ =                                                     \
+			___perf_bpf_value(&name, key, &name##_ranges.empty);                       \
+		if (!found_)                                                                       \
+			perf_bpf_failed(#name, 1);                                                 \
+		else if (slot_ < sizeof(found_->slots) / sizeof(found_->slots[0]))                 \
+			__sync_fetch_and_add(&found_->slots[slot_], 1);                            \
+	})
+
 #endif

@@ -7,6 +7,7 @@
  * include/uapi/linux/perf_event.h). Spellings are compared without case.
  */
 #include "perf/select/internal.h"
+#include "perf/select/select.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -186,4 +187,12 @@ void select_names_each(void (*fn)(void *ctx, const char *name), void *ctx)
 
 	for (size_t i = 0; i < ARRAY_SIZE(types); i++)
 		error_free(select_names_by_type(types[i], both_names, &each));
+}
+
+bool select_is_name(const char *name)
+{
+	uint32_t type;
+	uint64_t config;
+
+	return select_name_find(name, &type, &config);
 }

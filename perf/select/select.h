@@ -201,4 +201,7 @@ struct error *select_clock_parse(const char *text, int32_t *clock);
 /* "any_call,u": PERF_SAMPLE_BRANCH_*; of all branches where only levels are named. Likewise. */
 struct error *select_branches_parse(const char *text, uint64_t *mask);
 
+/* Whether it is the name of a hardware, software or cache event, which can be sampled. */
+bool select_is_name(const char *name);
+
 #endif

@@ -2,45 +2,11 @@
 # perf-bpf run 'EVENT { BODY }': its numbers against those of a workload that counts for itself.
 . "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/../workload.sh"
+. "$(dirname "$0")/oneline.sh"
 
 # The workload is known by its name: one run of these tests at a time.
 exec 9<"$0"
 flock -w 600 9 || exit 1
-
-make_workload() {
-	[ "$(id -u)" = 0 ] || skip "needs root"
-	workload_as pbt_line
-}
-
-# run TEXT OPTION... -- COMMAND...: its maps go to ./json.
-run() {
-	"$PERF_BPF" run --comm pbt_line "$@" >json 2>err || { cat err; fail "perf-bpf run '$1' fails"; }
-	[ ! -s err ] || { cat err; fail "perf-bpf run '$1' warns"; }
-}
-
-# holds CODE: m[MAP] is the map's last line of ./json, events(MAP) are its events.
-holds() {
-	python3 - "$1" <<-'END' || fail "the numbers are wrong"
-		import json, sys
-		m, seen = {}, {}
-		for line in (json.loads(l) for l in open("json") if l.startswith("{")):
-		    if line["kind"] == "event":
-		        seen.setdefault(line["map"], []).append(line["event"])
-		    else:
-		        m[line["map"]] = line
-		def events(name):
-		    return seen[name]
-		def rows(name, *columns):
-		    return sorted(tuple(r[c] for c in columns) for r in m[name]["rows"])
-		def slots(hist):
-		    return [(b["low"], b["high"], b["count"]) for b in hist["buckets"] if b["count"]]
-		try:
-		    exec(sys.argv[1])
-		except (AssertionError, KeyError):
-		    print(open("json").read())
-		    raise
-	END
-}
 
 test_histograms_of_a_field_by_key() {
 	make_workload
@@ -190,6 +156,32 @@ test_wrong_programs_name_the_column() {
 	refused 'syscalls:sys_exit_read { printf("%d", comm); }' 34 "this conversion is for numbers"
 	refused 'syscalls:sys_exit_read { printf("%d", 1, 2); }' 42 "the format has no conversion for this value"
 	refused 'read { count(); }' 1 "'read' is not an event"
+}
+
+# What clang and the verifier say is about the typed text.
+test_messages_of_the_compiler_name_the_column() {
+	[ "$(id -u)" = 0 ] || skip "needs root"
+	refused 'syscalls:sys_exit_read { count(); int x = coom; }' 43 "did you mean 'comm'?"
+	refused 'syscalls:sys_exit_read { int x = 3 count(); }' 34 "expected ';'"
+	refused 'syscalls:sys_exit_read { count(args->ret / 3); }' 42 "BPF cannot divide numbers with a sign"
+	refused 'syscalls:sys_exit_read { if (pid) { count(pid; } }' 42 "this '(' is not closed"
+	refused 'syscalls:sys_exit_read { wrong(3); }' 26 "wrong"
+	refused 'syscalls:sys_exit_read { count(task.pid); }' 36 "member reference type"
+	refused 'syscalls:sys_exit_read { struct nothing n; }' 41 "incomplete type"
+	printf 'syscalls:sys_exit_read {\n\tcount(pid);\n\tcount(pidd);\n}\n' >text
+	expect_status 2 "$PERF_BPF" run text -- true
+	assert_contains err 'text, line 3, column 8:'
+	assert_contains err "did you mean 'pid'"
+}
+
+test_messages_of_the_verifier_name_the_column() {
+	[ "$(id -u)" = 0 ] || skip "needs root"
+	expect_status 1 "$PERF_BPF" run 'syscalls:sys_exit_read { count(); while (1) count(); }' -- true
+	grep -qE 'program, column 26:' err || { cat err; fail "no column"; }
+	assert_contains err 'the loop may never end'
+	expect_status 1 "$PERF_BPF" run 'syscalls:sys_exit_read { char *p = (void *)nsecs; count(*p); }' -- true
+	assert_contains err 'program, column 57:'
+	assert_contains err 'this dereferences a number'
 }
 
 run_tests
