@@ -17,6 +17,7 @@
 #include "cmd/privileges.h"
 #include "cmd/record_delegated.h"
 #include "cmd/streams.h"
+#include "cmd/typed_programs.h"
 #include "lib/base/clock.h"
 #include "lib/base/vec.h"
 #include "perf/event/sample_regs.h"
@@ -754,6 +755,7 @@ int cmd_record(int argc, char **argv)
 	struct record_args args = {
 		.opts = {.sz = sizeof(args.opts), .output = "perf.data", .off_cpu_ns = 500000000}};
 	struct compile_opts compile = {0};
+	_cleanup_typed_programs_ struct typed_programs programs = {0};
 	_cleanup_config_ struct config *config = NULL;
 	_cleanup_(recording_freep) struct recording *rec = NULL;
 	struct record_delegated delegated = {.session = DELEGATED_INIT};
@@ -820,6 +822,10 @@ int cmd_record(int argc, char **argv)
 		err = config_get_bool(config, "record.compressed2", false, &o->compressed2);
 	if (!err)
 		err = configure_build_ids(&args, config, &buildid_dir);
+	for (size_t i = 0; i < args.list.n && !err; i++)
+		if (args.list.v[i].kind == RECORD_EVENTS)
+			err = typed_filter_add(&programs, &compile, &args.list.v[i].text);
+	typed_programs_listen(&programs, &compile);
 	if (!err)
 		err = recording_new(o, &rec);
 	if (!err)
@@ -828,6 +834,7 @@ int cmd_record(int argc, char **argv)
 		vec_deinit(&args.list);
 		return 0;
 	}
+	err = typed_programs_explain(&programs, err);
 	const bool has_object = err && record_has_object(o);
 	if (has_object)
 		err = delegated_advise(err);
@@ -841,7 +848,7 @@ int cmd_record(int argc, char **argv)
 	const struct record_result *result = rec ? recording_result(rec) : NULL;
 	int status;
 	if (err) {
-		status = err->code == ECHILD ? 255 : 1;
+		status = err->code == ECHILD ? 255 : err->usage ? 2 : 1;
 		if (result && result->started && status == 1)
 			print_end(result, args.quiet);
 		cmd_fail(err);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "cmd/typed_programs.h"
 
+#include <ctype.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -83,23 +84,52 @@ static struct error *find_text(const char *word, char **text, const char **name)
 	return *text ? NULL : error_nomem();
 }
 
+/* *text becomes the program's. */
+static struct error *add_text(struct typed_programs *programs, const struct compile_opts *compile,
+			      char **text, const struct oneliner_opts *opts, const char **path)
+{
+	struct typed_program *p = vec_push(programs);
+
+	if (!p)
+		return error_nomem();
+	*p = (struct typed_program){.text = steal_ptr(*text), .name = opts->name};
+	TRY(error_mark_usage(oneliner_generate(p->text, opts, &oneliner_host, &p->made)));
+	TRY(compile_text_new(p->made.source, "program", compile, &p->file));
+	*path = compile_text_path(p->file);
+	return NULL;
+}
+
 struct error *typed_program_add(struct typed_programs *programs, const struct compile_opts *compile,
 				const char **path)
 {
 	_cleanup_free_ char *text = NULL;
-	const char *name;
+	struct oneliner_opts opts = {0};
 
-	TRY(find_text(*path, &text, &name));
-	if (!text)
+	TRY(find_text(*path, &text, &opts.name));
+	return text ? add_text(programs, compile, &text, &opts, path) : NULL;
+}
+
+/* "{cycles,instructions}" is a group of events: the brace of a body is behind an event. */
+static bool is_filter(const char *text)
+{
+	const char *brace = strchr(text, '{');
+
+	if (!brace || !oneliner_is(text))
+		return false;
+	while (brace > text && isspace((unsigned char)brace[-1]))
+		brace--;
+	return brace > text && brace[-1] != ',';
+}
+
+struct error *typed_filter_add(struct typed_programs *programs, const struct compile_opts *compile,
+			       const char **event)
+{
+	const struct oneliner_opts opts = {.name = "program", .filters = true};
+	_cleanup_free_ char *text = is_filter(*event) ? strdup(*event) : NULL;
+
+	if (!is_filter(*event))
 		return NULL;
-	struct typed_program *p = vec_push(programs);
-	if (!p)
-		return error_nomem();
-	*p = (struct typed_program){.text = steal_ptr(text), .name = name};
-	TRY(error_mark_usage(oneliner_generate(p->text, p->name, &oneliner_host, &p->made)));
-	TRY(compile_text_new(p->made.source, "program", compile, &p->file));
-	*path = compile_text_path(p->file);
-	return NULL;
+	return text ? add_text(programs, compile, &text, &opts, event) : error_nomem();
 }
 
 /* ---- messages ---- */
@@ -268,13 +298,13 @@ struct error *typed_program_source(const char *word, char **source, bool *is_pro
 {
 	_cleanup_oneliner_ struct oneliner made = {0};
 	_cleanup_free_ char *text = NULL;
-	const char *name;
+	struct oneliner_opts opts = {0};
 
-	TRY(find_text(word, &text, &name));
+	TRY(find_text(word, &text, &opts.name));
 	*is_program = text != NULL;
 	if (!text)
 		return NULL;
-	TRY(oneliner_generate(text, name, &oneliner_host, &made));
+	TRY(oneliner_generate(text, &opts, &oneliner_host, &made));
 	*source = steal_ptr(made.source);
 	return NULL;
 }

@@ -30,6 +30,12 @@ void typed_programs_deinit(struct typed_programs *programs);
  */
 struct error *typed_program_add(struct typed_programs *programs, const struct compile_opts *compile,
 				const char **path);
+/*
+ * The same of an argument of -e: the body's value decides which of the events are recorded. Other
+ * events are left as they are.
+ */
+struct error *typed_filter_add(struct typed_programs *programs, const struct compile_opts *compile,
+			       const char **event);
 /* Gets what clang prints from now on, if there are programs. */
 void typed_programs_listen(struct typed_programs *programs, struct compile_opts *compile);
 /*

@@ -62,7 +62,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!text || !file)
 		return 0;
 	const struct oneliner_env env = {match, format, file};
-	struct error *err = oneliner_generate(text, "program", &env, &o);
+	struct error *err =
+		oneliner_generate(text, &(const struct oneliner_opts){.name = "program"}, &env, &o);
 
 	if (!err)
 		check(&o, text);

@@ -102,8 +102,8 @@ static const struct event_field *find_value(const struct body *b, size_t i)
 	const struct event_field *f;
 
 	vec_for_each (f, b->fields)
-		if (token_is(text_of(b), body_token(b, i), f->name) &&
-		    (!strcmp(f->name, f->chain) || !strcmp(f->chain, "$retval")))
+		if (token_is(text_of(b), body_token(b, i), f->name) && f->is_variable &&
+		    !body_is(b, i + 1, "("))
 			return f;
 	return NULL;
 }

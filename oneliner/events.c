@@ -69,6 +69,7 @@ static struct error *read_definition(const char *text, struct event *e)
 		    arg->base == PROBE_COMM)
 			type = (struct value_type){.size = STR_SIZE};
 		TRY(add_fetched(arg->name, arg->name, &type, &e->fields));
+		vec_last(&e->fields)->is_variable = true;
 	}
 	e->section = strdup(text);
 	e->function = strdup(def.event ? def.event : def.function ? def.function : "probe");
@@ -147,7 +148,9 @@ static struct error *fetch_chain(struct event *e, const char *chain, bool is_str
 	if (find_chain(&e->fields, chain, is_string))
 		return NULL;
 	TRY(member_name(&e->fields, chain, &name));
-	return add_fetched(name, chain, is_string ? &string : &number, &e->fields);
+	TRY(add_fetched(name, chain, is_string ? &string : &number, &e->fields));
+	vec_last(&e->fields)->is_variable = *chain == '$';
+	return NULL;
 }
 
 /* The values that the body names, and the definition that fetches them. */

@@ -239,9 +239,10 @@ static struct error *write_program(struct generator *g, const struct clause *cla
 	write_variables(g, &clause->tokens, out);
 	if (out->text.len != begin)
 		strbuf_addch(&out->text, '\n');
-	strbuf_addf(&out->text, "\tif (%s)\n\t\treturn 0;",
-		    e->kind == EVENT_INTERVAL ? "bpf_get_smp_processor_id() != 0"
-					      : "!perf_bpf_wanted()");
+	if (!g->filters || e->kind == EVENT_INTERVAL)
+		strbuf_addf(&out->text, "\tif (%s)\n\t\treturn 0;",
+			    e->kind == EVENT_INTERVAL ? "bpf_get_smp_processor_id() != 0"
+						      : "!perf_bpf_wanted()");
 	if (names_word(g, &clause->tokens, "comm"))
 		strbuf_adds(&out->text, "\n\tbpf_get_current_comm(comm, sizeof(comm));");
 	TRY(body_write(&b));
@@ -345,16 +346,17 @@ static void generator_deinit(struct generator *g)
 	names_deinit(&g->structs);
 }
 
-struct error *oneliner_generate(const char *text, const char *name, const struct oneliner_env *env,
-				struct oneliner *out)
+struct error *oneliner_generate(const char *text, const struct oneliner_opts *opts,
+				const struct oneliner_env *env, struct oneliner *out)
 {
-	struct generator g = {.name = name,
+	struct generator g = {.name = opts->name,
+			      .filters = opts->filters,
 			      .text = text,
 			      .env = env,
 			      .types = {STRBUF_INIT},
 			      .programs = {STRBUF_INIT},
 			      .map_text = STRBUF_INIT};
-	struct error *err = clauses_read(name, text, &g.clauses);
+	struct error *err = clauses_read(opts->name, text, &g.clauses);
 
 	for (size_t i = 0; i < g.clauses.n && !err; i++)
 		err = read_clause(&g, &g.clauses.v[i]);

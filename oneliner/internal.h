@@ -61,10 +61,11 @@ struct event_field {
 	char *name;
 	struct value_type type;
 	uint32_t offset;
-	uint32_t size;	 /* in the event */
-	uint32_t length; /* elements of an array; 0: it is none */
-	bool dynamic;	 /* a string that is elsewhere in the event */
-	char *chain;	 /* of a probe: what is fetched, "order->id"; NULL: a tracepoint's */
+	uint32_t size;	  /* in the event */
+	uint32_t length;  /* elements of an array; 0: it is none */
+	bool dynamic;	  /* a string that is elsewhere in the event */
+	char *chain;	  /* of a probe: what is fetched, "order->id"; NULL: a tracepoint's */
+	bool is_variable; /* of a probe: named without args-> */
 };
 
 struct event_fields {
@@ -170,6 +171,7 @@ struct piece {
 
 struct generator {
 	const char *name, *text;
+	bool filters; /* what a body returns decides whether the event is recorded */
 	struct clauses clauses;
 	const struct oneliner_env *env;
 	VEC(struct own_map) maps;

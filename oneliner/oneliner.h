@@ -59,12 +59,17 @@ void oneliner_deinit(struct oneliner *o);
 /* Whether a command's argument is a program, not the name of a file or of a built-in program. */
 bool oneliner_is(const char *word);
 
+struct oneliner_opts {
+	const char *name; /* of the text in messages: "program", or the name of its file */
+	bool filters;	  /* an event is recorded if its body returns a number that is not 0 */
+};
+
 /*
  * EINVAL, with a mark below the typed text: what is wrong. ENOENT: an event or a field does not
- * exist. name is that of the text in messages: "program", or the name of its file.
+ * exist.
  */
-struct error *oneliner_generate(const char *text, const char *name, const struct oneliner_env *env,
-				struct oneliner *out);
+struct error *oneliner_generate(const char *text, const struct oneliner_opts *opts,
+				const struct oneliner_env *env, struct oneliner *out);
 
 /*
  * The byte of the typed text that a line and a column (from 1) of the C file come from; false: no

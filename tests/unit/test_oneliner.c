@@ -63,7 +63,8 @@ static const struct oneliner_env env = {match, format, NULL};
 
 static void make(const char *text, struct oneliner *o)
 {
-	struct error *err = oneliner_generate(text, "program", &env, o);
+	struct error *err =
+		oneliner_generate(text, &(const struct oneliner_opts){.name = "program"}, &env, o);
 
 	if (err)
 		fail_msg("%s: %s", text, err->msg);
@@ -195,8 +196,8 @@ static void wrong_texts_have_a_column(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		_cleanup_oneliner_ struct oneliner o = {0};
-		_cleanup_error_ struct error *err =
-			oneliner_generate(cases[i].text, "program", &env, &o);
+		_cleanup_error_ struct error *err = oneliner_generate(
+			cases[i].text, &(const struct oneliner_opts){.name = "program"}, &env, &o);
 
 		if (!err)
 			fail_msg("%s: %s", cases[i].text, o.source);

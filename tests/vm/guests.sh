@@ -11,8 +11,15 @@ esac
 bpf() { # SOURCE OUTPUT OPTIONS...
 	local source=$1 output=$2
 	shift 2
+	[[ $source == /* ]] || source=$HERE/$source
 	${CLANG:-clang} -O2 -g -target bpf -D__TARGET_ARCH_$ARCH -I"$SRC/include" -I"$BUILD/include" \
-		-idirafter "${SYSROOT:-}/usr/include/$multiarch" "$@" -c "$HERE/$source" -o "$output"
+		-idirafter "${SYSROOT:-}/usr/include/$multiarch" "$@" -c "$source" -o "$output"
+}
+
+# The program that a text becomes, compiled here: the guests have no clang.
+oneline() { # NAME TEXT
+	"$SRC/build/perf-bpf" run --source="$2" >$1.bpf.c
+	bpf "$PWD/$1.bpf.c" $1.bpf.o
 }
 
 # Makes ./initramfs: perf-bpf, the tests' clients and workloads, and their objects.
@@ -33,6 +40,11 @@ make_initramfs() {
 	done
 	bpf ../cmd/run.bpf.c run.bpf.o -I"$SRC/progs"
 	bpf faults.bpf.c faults.bpf.o -I"$SRC/progs"
+	oneline writes 'kprobe:vfs_write { count(str(args->file->f_path.dentry->d_name.name), args->count, comm); }
+		kretprobe:vfs_write { lhist(retval, 0, 200, 50); sum(retval, comm); }'
+	oneline opened 'fentry:do_filp_open { count(str(args->pathname->name), args->dfd); }
+		fexit:do_filp_open { if (retval < 0) count(err(retval)); }'
+	objects+=("writes.bpf.o=tests/oneline_writes.o" "opened.bpf.o=tests/oneline_opened.o")
 	bpf testmod.bpf.c testmod.bpf.o
 	objects+=("testmod.bpf.o=tests/testmod.o" "$BUILD/tests/vm/testmod_client=bin/testmod_client")
 	$CC -O0 -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer -static -o maps_work "$HERE/maps_work.c"
