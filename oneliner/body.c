@@ -419,6 +419,16 @@ static bool is_known_call(const struct body *b, size_t i)
 	       !strncmp(name, "__", 2) || !strncmp(name, "BPF_", 4);
 }
 
+/* As a string, which a key has room for. */
+static void write_event_name(const struct body *b, struct piece *out)
+{
+	strbuf_addch(&out->text, '"');
+	for (size_t k = 0; b->event[k] && k < STR_SIZE - 1; k++)
+		strbuf_addf(&out->text, b->event[k] == '"' || b->event[k] == '\\' ? "\\%c" : "%c",
+			    b->event[k]);
+	strbuf_addch(&out->text, '"');
+}
+
 /* One operand or operator at token i, up to *next. */
 static struct error *write_token(struct body *b, size_t i, size_t to, bool is_statement,
 				 size_t *next, struct piece *out)
@@ -444,6 +454,10 @@ static struct error *write_token(struct body *b, size_t i, size_t to, bool is_st
 		b->g->uses_stack_ids = b->g->uses_values = true;
 		strbuf_addf(&out->text, "bpf_get_stackid(%s, &stack_ids, %s)", b->ctx,
 			    body_is(b, i, "ustack") ? "BPF_F_USER_STACK" : "0");
+		return NULL;
+	}
+	if (body_outer_name(b, i) && body_is(b, i, "event") && !body_declares(b, i)) {
+		write_event_name(b, out);
 		return NULL;
 	}
 	if (body_outer_name(b, i) && body_is(b, i + 1, "(")) {

@@ -798,11 +798,12 @@ static struct error *write_named(struct body *b, struct call *c, struct piece *o
 static struct error *write_event(struct body *b, struct call *c, bool is_new, struct piece *out)
 {
 	const char *map = c->map->name;
+	/* A line without values is an event with its time. */
+	const bool has_time = c->f->kind != CALL_PRINTF || !c->map->columns.n;
 	struct strbuf *maps = &b->g->map_text;
 
 	if (is_new) {
-		write_columns(c->map, "event",
-			      c->f->kind == CALL_PRINTF ? "" : "\tperf_bpf_time time;\n",
+		write_columns(c->map, "event", has_time ? "\tperf_bpf_time time;\n" : "",
 			      &b->g->types.text);
 		if (c->f->kind == CALL_PRINTF) {
 			b->g->uses_values = true;
@@ -827,7 +828,7 @@ static struct error *write_event(struct body *b, struct call *c, bool is_new, st
 	strbuf_addf(&out->text, "perf_bpf_event_reserve(&%s, struct %s_event);\n", map, map);
 	new_line(b, 1, out);
 	strbuf_addf(&out->text, "if (%s_event) {", map);
-	if (c->f->kind != CALL_PRINTF) {
+	if (has_time) {
 		new_line(b, 2, out);
 		strbuf_addf(&out->text, "%s_event->time = bpf_ktime_get_ns();", map);
 	}

@@ -9,6 +9,7 @@
  *	probe:DEFINITION		a probe definition with the values that it fetches
  *	NAME/TERMS/			a clock, hardware or software event
  *	interval:TIME			on one CPU, every TIME
+ *	begin				once, before the others are attached
  *
  * A function's parameters are fetched by a probe definition: each args->CHAIN of the body becomes a
  * value in it, under the name of its last member. So the types are those of the debug information,
@@ -276,6 +277,16 @@ static struct error *read_interval(struct event *e, bool *known)
 	return e->section ? NULL : error_nomem();
 }
 
+static struct error *read_begin(struct event *e, bool *known)
+{
+	*known = !strcmp(e->name, "begin");
+	if (!*known)
+		return NULL;
+	e->kind = EVENT_BEGIN;
+	e->section = strdup("raw_tp");
+	return e->section ? NULL : error_nomem();
+}
+
 /* A clock, hardware or software event: clang and perf know what it is. */
 static struct error *read_sampled(const struct generator *g, struct event *e, bool *known)
 {
@@ -350,6 +361,8 @@ static struct error *resolve(const struct generator *g, const char *text, size_t
 		err = read_user_function(g, &clause->tokens, &e, &known);
 	if (!err && !known)
 		err = read_interval(&e, &known);
+	if (!err && !known)
+		err = read_begin(&e, &known);
 	if (!err && !known)
 		err = read_sampled(g, &e, &known);
 	if (err || !known) {

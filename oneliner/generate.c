@@ -198,11 +198,13 @@ static void write_section(const char *section, struct strbuf *out)
 	strbuf_adds(out, "\")\n");
 }
 
-static void write_head(const struct generator *g, const struct event *e, const char *function,
+static void write_head(struct generator *g, const struct event *e, const char *function,
 		       const char *args, struct strbuf *out)
 {
-	(void)g;
+	g->uses_values |= e->kind == EVENT_BEGIN;
 	write_section(e->section, out);
+	if (e->kind == EVENT_BEGIN)
+		strbuf_adds(out, "PERF_BPF_BEGIN\n");
 	strbuf_addf(out, "int on_%s(", function);
 	if (e->kind == EVENT_TRACEPOINT)
 		strbuf_addf(out, "%s%s%s *args", args ? "struct " : "", args ? args : "void",
@@ -212,6 +214,17 @@ static void write_head(const struct generator *g, const struct event *e, const c
 	else
 		strbuf_adds(out, "void *ctx");
 	strbuf_adds(out, ")\n{\n");
+}
+
+/* Whom the program is for: the options of run; an interval, one CPU. */
+static void write_check(const struct generator *g, const struct event *e, struct strbuf *out)
+{
+	const char *check = e->kind == EVENT_INTERVAL ? "bpf_get_smp_processor_id() != 0"
+			    : e->kind == EVENT_BEGIN || g->filters ? NULL
+								   : "!perf_bpf_wanted()";
+
+	if (check)
+		strbuf_addf(out, "\tif (%s)\n\t\treturn 0;", check);
 }
 
 static struct error *write_program(struct generator *g, const struct clause *clause,
@@ -239,10 +252,7 @@ static struct error *write_program(struct generator *g, const struct clause *cla
 	write_variables(g, &clause->tokens, out);
 	if (out->text.len != begin)
 		strbuf_addch(&out->text, '\n');
-	if (!g->filters || e->kind == EVENT_INTERVAL)
-		strbuf_addf(&out->text, "\tif (%s)\n\t\treturn 0;",
-			    e->kind == EVENT_INTERVAL ? "bpf_get_smp_processor_id() != 0"
-						      : "!perf_bpf_wanted()");
+	write_check(g, e, &out->text);
 	if (names_word(g, &clause->tokens, "comm"))
 		strbuf_adds(&out->text, "\n\tbpf_get_current_comm(comm, sizeof(comm));");
 	TRY(body_write(&b));

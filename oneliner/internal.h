@@ -86,6 +86,7 @@ enum event_kind {
 	EVENT_PROBE,	/* a probe definition, which fetches values */
 	EVENT_SAMPLED,	/* a clock, hardware or software event */
 	EVENT_INTERVAL, /* of time, on one CPU */
+	EVENT_BEGIN,	/* once, before the others are attached */
 };
 
 struct event {

@@ -26,6 +26,7 @@ const struct variable variables[] = {
 	{"task",
 	 "struct task_struct *task = (void *)bpf_get_current_task();",
 	 {"struct task_struct *"}},
+	{"event", NULL, {.size = STR_SIZE}}, /* the name of the event, in quotes */
 	{"kstack", NULL, {"perf_bpf_kstack", .key = "perf_bpf_kstack"}},
 	{"ustack", NULL, {"perf_bpf_ustack", .key = "perf_bpf_ustack"}},
 	{0},

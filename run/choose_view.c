@@ -114,23 +114,30 @@ static struct error *check_place(struct choice *c, const struct bpf_program *pro
 	}
 }
 
+const char *program_tag(const struct btf *btf, const struct bpf_program *prog, const char *prefix)
+{
+	int func = btf ? btf__find_by_name_kind(btf, bpf_program__name(prog), BTF_KIND_FUNC) : 0;
+
+	for (uint32_t id = 1; func > 0 && id < btf__type_cnt(btf); id++) {
+		const struct btf_type *t = btf__type_by_id(btf, id);
+		const char *name = btf__name_by_offset(btf, t->name_off);
+
+		if (btf_is_decl_tag(t) && t->type == (uint32_t)func &&
+		    !strncmp(name, prefix, strlen(prefix)))
+			return name + strlen(prefix);
+	}
+	return NULL;
+}
+
 /* The program's group; NULL: it is in none. */
 static struct error *find_group(struct choice *c, const struct btf *btf,
 				const struct bpf_program *prog, struct group **out,
 				const char **set)
 {
-	int func = btf ? btf__find_by_name_kind(btf, bpf_program__name(prog), BTF_KIND_FUNC) : 0;
-	const char *name = NULL;
+	const char *name = program_tag(btf, prog, TAG);
 	struct group *group;
 
 	*out = NULL;
-	for (uint32_t id = 1; func > 0 && !name && id < btf__type_cnt(btf); id++) {
-		const struct btf_type *t = btf__type_by_id(btf, id);
-
-		if (btf_is_decl_tag(t) && t->type == (uint32_t)func &&
-		    !strncmp(btf__name_by_offset(btf, t->name_off), TAG, strlen(TAG)))
-			name = btf__name_by_offset(btf, t->name_off) + strlen(TAG);
-	}
 	if (!name)
 		return NULL;
 	const size_t len = (size_t)(set_of(name) - name);

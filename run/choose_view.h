@@ -16,4 +16,8 @@
  */
 struct error *programs_choose(struct bpf_object *obj, const struct log *log);
 
+/* What is behind the prefix in a declaration tag of the program; NULL: it has none with it. */
+struct btf;
+const char *program_tag(const struct btf *btf, const struct bpf_program *prog, const char *prefix);
+
 #endif

@@ -18,6 +18,7 @@
 #include "run/choose_view.h"
 #include "run/internal.h"
 #include "run/map_losses.h"
+#include "run/run_begin.h"
 #include "run/run_probes.h"
 #include "run/run_state.h"
 #include "run/sampling.h"
@@ -569,6 +570,8 @@ static struct error *attach_all(struct run *run)
 					 bpf_program__name(prog), bpf_program__section_name(prog));
 				continue;
 			}
+			if (program_is_begin(prog))
+				continue;
 			if (!attaches_by_section(prog)) {
 				warn_not_attached(run, prog);
 				continue;
@@ -878,6 +881,15 @@ size_t run_n_detached(const struct run *run)
 	return cost_n_taken(run->cost);
 }
 
+static struct error *begin_programs(const struct run *run)
+{
+	const struct bpf_file *object;
+
+	vec_for_each (object, &run->objects)
+		TRY(programs_begin(object->obj));
+	return NULL;
+}
+
 struct error *run_attach(struct run *run)
 {
 	TRY(wait_for_rings(run));
@@ -885,6 +897,7 @@ struct error *run_attach(struct run *run)
 		return NULL;
 	TRY(run_begin_unwinding(run)); /* it follows processes more closely */
 	TRY(run_begin_following(run));
+	TRY(begin_programs(run));
 	TRY(attach_all(run));
 	TRY(tasks_check(&run->tasks));
 	return run_watch_cpus(run);

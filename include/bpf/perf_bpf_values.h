@@ -8,6 +8,16 @@
 
 #include "perf_bpf_prog.h"
 
+/*
+ * perf-bpf run does not attach a program in SEC("raw_tp") with PERF_BPF_BEGIN, but runs it once,
+ * before the other programs are attached.
+ */
+#if __has_attribute(btf_decl_tag)
+#define PERF_BPF_BEGIN __attribute__((btf_decl_tag("perf-bpf-begin")))
+#else
+#define PERF_BPF_BEGIN
+#endif
+
 /* Whether an array of char has the text of a string in quotes. */
 #define perf_bpf_str_is(text, string)                                                              \
 	(sizeof(string) <= sizeof(text) && ___perf_bpf_str_is(text, string, sizeof(string)))

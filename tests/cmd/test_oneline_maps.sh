@@ -105,4 +105,13 @@ assert any("work_burn" in str(s) for s in m["stacks"]["stacks"]), m["stacks"]
 assert m["counts_2"]["count"] > 0, m'
 }
 
+test_begin_and_names_of_events() {
+	make_workload
+	run 'begin { limit[0] = 5; printf("begins"); } syscalls:sys_*_umask { if (limit[0] == 5) count(event); }' \
+		--json -- ./pbt_line call umask 3 5
+	holds '
+assert len(events("lines")) == 1, m
+assert rows("counts", "event", "value") == [("syscalls:sys_enter_umask", 3), ("syscalls:sys_exit_umask", 3)], m'
+}
+
 run_tests

@@ -30,6 +30,16 @@ test_the_program_at_the_top_and_its_commands_work() {
 	[ -s perf.data ]
 }
 
+test_questions_at_the_prompt_are_answered() {
+	[ "$(id -u)" = 0 ] || skip "loading a BPF program takes root"
+	on_path
+	block sh "A question at the prompt" >commands
+	assert_equal "$(grep -c '^perf-bpf' commands)" 4
+	bash -e commands >out 2>err || { cat out err; fail "a command fails"; }
+	assert_contains out 'args->ret by comm:'
+	grep -q 'ls opens ' out || { cat out; fail "no file is opened"; }
+}
+
 test_the_tour_works() {
 	[ "$(id -u)" = 0 ] || skip "loading a BPF program takes root"
 	on_path
