@@ -3,7 +3,8 @@
 # the build has compiled for them. A script sources this after tap.sh.
 #
 #	workload_as NAME	./NAME is a copy of the workload: its command and its file have that name
-#	work_start [PROGRAM]	starts it in the background, as $WORK_PID; it waits for commands
+#	work_start [COMMAND...]	starts it, or COMMAND, which runs it, in the background, as $WORK_PID; it
+#				waits for commands
 #	work COMMAND [, COMMAND]...	has it run these, prints what it prints, and returns when they are done
 #	work_end		ends it
 WORKLOAD=$BUILD/tests/work/workload
@@ -16,7 +17,7 @@ workload_as() {
 work_start() {
 	local line
 	mkfifo work.commands work.answers
-	"${1:-$WORKLOAD}" <work.commands >work.answers 2>work.err &
+	"${@:-$WORKLOAD}" <work.commands >work.answers 2>work.err &
 	WORK_PID=$!
 	exec {work_commands}>work.commands {work_answers}<work.answers
 	rm work.commands work.answers

@@ -1,47 +1,61 @@
 // SPDX-License-Identifier: BSD-2-Clause
+/* clang-format off */
 /*
  * The workload of the command tests: it does exactly as much of a thing as it is asked for, and
- *counts it. tests/workload.sh has the shell functions.
+ * counts it. tests/workload.sh has the shell functions.
  *
  *	workload COMMAND [, COMMAND]...	runs the commands, one after the other
  *	workload			reads commands from standard input, one a line, and answers
  *					each with the line "ok" when it is done; "ready" comes first
  *
  * Commands:
- *	call NAME|NUMBER N [ARG]...	N system calls, in work_calls(). An argument is a number; i,
- *the number of calls before this one; or else a string call32 NUMBER N [ARG]...	the same by
- *int $0x80, in work_calls32() opens N PATH			open, read and close PATH, N times
+ *	call NAME|NUMBER N [ARG]...	N system calls, in work_calls(). An argument is a number; i or
+ *					i+NUMBER, the calls before this one (and so many); or else
+ *					a string
+ *	call32 NUMBER N [ARG]...	the same by int $0x80, in work_calls32()
+ *	opens N PATH			open, read and close PATH, N times
  *	sends N SIZE			N packets of SIZE bytes by UDP to itself, each received
  *	faults N [show]			touch N pages of new memory, in work_touch(); show prints
- *their addresses mallocs N SIZE			N times malloc and free getenvs N NAME
- *N times getenv sleeps N US			N sleeps, in work_sleep() burn MS
- *use that much CPU time, in work_burn()
+ *					their addresses
+ *	mallocs N SIZE			N times malloc and free
+ *	getenvs N NAME			N times getenv
+ *	sleeps N US			N sleeps, in work_sleep()
+ *	burn MS				use that much CPU time, in work_burn()
  *	locks N				N times, lock and unlock a mutex that another thread holds
- *before switches N			N times, wait for another thread that waits for this one
- *	steps N				N calls of work_step(i, &order), for probes; see struct
- *order deep N COMMAND			run it below N frames of work_deep() ways BITS COMMAND
- *run it by each of 2^BITS paths through work_way() in FUNCTION[,FUNCTION]... COMMAND	run it in
- *them: work_outer, work_middle, work_inner, work_left, work_right
+ *					before
+ *	switches N			N times, wait for another thread that waits for this one
+ *	cpu				go to the next CPU that this process may use
+ *	steps N				N calls of work_step(i, &order), for probes; see struct order
+ *	deep N COMMAND			run it below N frames of work_deep()
+ *	ways BITS COMMAND		run it by each of 2^BITS paths through work_way()
+ *	in FUNCTION[,FUNCTION]... COMMAND	run it in them: work_outer, work_middle, work_inner,
+ *					work_left, work_right
  *	forks N COMMAND			N children, one after the other, each of which runs it
  *	threads N COMMAND		N threads, which run it at the same time
  *	pauses N			N children, which wait at the same time and are then killed
  *	exec PROGRAM [ARG]...		execve; on failure 127
  *	repeat N COMMAND, forever COMMAND
  *	until FILE COMMAND		run it again and again until FILE exists
- *	jit NAME			write machine code and its name to the map of JITs; run it
- *for umask 18 name NAME			the name of this thread dumpable 0|1
- *prctl(PR_SET_DUMPABLE) wait FIFO			until another process has written a byte to
- *it, or closed it line				until a line comes from standard input kill SIGNAL
- *send it to this process say TEXT, pid, tid		print it counts
- *print what was done: by children and threads as well exit STATUS
+ *	jit NAME			write machine code and its name to the map of JITs; run it for
+ *					umask 18
+ *	name NAME			the name of this thread
+ *	dumpable 0|1			prctl(PR_SET_DUMPABLE)
+ *	wait FIFO			until another process has written a byte to it, or closed it
+ *	line				until a line comes from standard input
+ *	kill SIGNAL			send it to this process
+ *	say TEXT, pid, tid		print it
+ *	counts				print what was done: by children and threads as well
+ *	exit STATUS
  *
  * Where one command stands for several, "+" separates these: repeat 3 forks 1 pid + call umask 1 0.
  * It is built with frame pointers and debug information, without inlining and without sanitizers.
  */
+/* clang-format on */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -143,7 +157,8 @@ static long call_number(const char *name)
 
 struct args {
 	long value[6];
-	int index[6]; /* is i */
+	int index[6]; /* is i, or more by base */
+	long base[6];
 };
 
 /* Copies a string to where 32-bit calls find it. */
@@ -172,7 +187,8 @@ static struct args call_args(struct words w, int low)
 		char *word = w.at[i];
 
 		a.value[i] = strtol(word, &end, 0);
-		a.index[i] = !strcmp(word, "i");
+		a.index[i] = *word == 'i' && (!word[1] || word[1] == '+');
+		a.base[i] = a.index[i] && word[1] ? number(word + 2) : 0;
 		if (a.index[i] || !*end)
 			continue;
 		if (!strcmp(word, "zeros"))
@@ -205,7 +221,7 @@ NOINLINE static void work_calls(long nr, long n, struct args *a)
 	for (long i = 0; i < n; i++) {
 		for (int k = 0; k < 6; k++)
 			if (a->index[k])
-				a->value[k] = i;
+				a->value[k] = i + a->base[k];
 		call_once(nr, a->value);
 	}
 }
@@ -610,6 +626,24 @@ static void do_jit(struct words w)
 
 /* ---- processes and threads ---- */
 
+static void do_cpu(struct words w)
+{
+	static cpu_set_t all;
+	static int cpu = -1;
+	cpu_set_t one;
+
+	(void)w;
+	if (cpu < 0)
+		sched_getaffinity(0, sizeof(all), &all);
+	do
+		cpu = (cpu + 1) % CPU_SETSIZE;
+	while (!CPU_ISSET(cpu, &all));
+	CPU_ZERO(&one);
+	CPU_SET(cpu, &one);
+	if (sched_setaffinity(0, sizeof(one), &one))
+		stop("sched_setaffinity");
+}
+
 static void do_forks(struct words w)
 {
 	const struct words command = rest(w, 2);
@@ -773,12 +807,13 @@ static void do_exit(struct words w)
 
 /* With the number of words that each has at least after its name. */
 #define COMMANDS(x)                                                                                \
-	x(burn, 1) x(call, 2) x(call32, 2) x(counts, 0) x(deep, 2) x(dumpable, 1) x(exec, 1)       \
-		x(exit, 1) x(faults, 1) x(forever, 1) x(forks, 2) x(getenvs, 2) x(in, 2) x(jit, 2) \
-			x(kill, 1) x(line, 0) x(locks, 1) x(mallocs, 2) x(name, 1) x(opens, 2)     \
-				x(pauses, 1) x(pid, 0) x(repeat, 2) x(say, 1) x(sends, 2)          \
-					x(sleeps, 2) x(steps, 1) x(switches, 1) x(threads, 2)      \
-						x(tid, 0) x(until, 2) x(wait, 1) x(ways, 2)
+	x(burn, 1) x(call, 2) x(call32, 2) x(counts, 0) x(cpu, 0) x(deep, 2) x(dumpable, 1)        \
+		x(exec, 1) x(exit, 1) x(faults, 1) x(forever, 1) x(forks, 2) x(getenvs, 2)         \
+			x(in, 2) x(jit, 2) x(kill, 1) x(line, 0) x(locks, 1) x(mallocs, 2)         \
+				x(name, 1) x(opens, 2) x(pauses, 1) x(pid, 0) x(repeat, 2)         \
+					x(say, 1) x(sends, 2) x(sleeps, 2) x(steps, 1)             \
+						x(switches, 1) x(threads, 2) x(tid, 0) x(until, 2) \
+							x(wait, 1) x(ways, 2)
 #define COMMAND(name, n) {#name, do_##name, n},
 
 static const struct command {
