@@ -1,38 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# Real recordings by perf, through our reader and writer, and back to perf.
+# Golden recordings of perf through our reader and writer, and back to perf.
 . "$(dirname "$0")/../tap.sh"
+. "$(dirname "$0")/../golden/golden.sh"
+. "$(dirname "$0")/made.sh"
 
 REWRITE=$BUILD/tests/unit/rewrite-perfdata
 
+# in.data is a recording of system calls, the scheduler, the clock and page faults, with call chains
 need_perf() {
 	command -v perf >/dev/null || skip "perf is not installed"
-	[ "$(id -u)" = 0 ] || skip "needs root"
-}
-
-tracefs() {
-	[ -e /sys/kernel/tracing/events ] || mount -t tracefs nodev /sys/kernel/tracing 2>/dev/null ||
-		skip "tracefs cannot be mounted"
-}
-
-# A workload with forks, exec, reads, writes and page faults.
-workload() {
-	cat >work.sh <<'WORK'
-for i in 1 2 3 4 5 6 7 8; do
-	dd if=/dev/zero of=/dev/null bs=1 count=300 2>/dev/null &
-	ls / >/dev/null
-done
-wait
-WORK
-}
-
-# FILE OPTIONS... : the workload, its own processes only. A BPF program that filters a
-# tracepoint does so for everybody: with tests beside this one, count on no tracepoint's samples.
-record() {
-	local file=$1
-	shift
-	workload
-	perf record -q -o "$file" "$@" -- sh work.sh 2>perf.err || { cat perf.err; fail "perf record"; }
+	ln -s "$FILES/many-g" in.data
 }
 
 # What perf shows of a file, with nothing of the file's own in it.
@@ -54,8 +32,6 @@ same_for_perf() {
 
 test_perf_reads_what_we_wrote() {
 	need_perf
-	tracefs
-	record in.data -e syscalls:sys_enter_read,sched:sched_process_exec,cpu-clock -g
 	"$REWRITE" in.data out.data ledger
 	same_for_perf in.data out.data
 	# The last line is a tip, another one each time.
@@ -78,48 +54,49 @@ test_perf_reads_what_we_wrote() {
 
 test_perf_reads_what_we_compressed() {
 	need_perf
-	tracefs
-	record in.data -e syscalls:sys_enter_read,cpu-clock -g
-	"$REWRITE" in.data out.data zstd=3
-	same_for_perf in.data out.data
-	[ "$(stat -c %s out.data)" -lt "$(stat -c %s in.data)" ] || fail "it is not smaller"
+	"$REWRITE" "$FILES/addresses" out.data zstd=3
+	same_for_perf "$FILES/addresses" out.data
+	[ "$(stat -c %s out.data)" -lt "$(stat -c %s "$FILES/addresses")" ] || fail "it is not smaller"
 }
 
 test_we_read_what_perf_compressed() {
 	need_perf
-	tracefs
-	record in.data -z -e syscalls:sys_enter_read,cpu-clock -g
-	"$REWRITE" in.data out.data
-	same_for_perf in.data out.data
+	"$REWRITE" "$FILES/compressed" out.data
+	same_for_perf "$FILES/compressed" out.data
 }
 
+# With build ids in the records of mappings.
 test_pipes_both_ways() {
 	need_perf
-	tracefs
-	workload
-	perf record -q -o - -e syscalls:sys_enter_read,cpu-clock -- sh work.sh >in.pipe 2>/dev/null
-	perf script --ns -i - <in.pipe 2>/dev/null >want
-	[ -s want ] || fail "nothing was recorded"
-	for options in "" zstd=1; do
-		"$REWRITE" - - $options <in.pipe >out.pipe
-		cat out.pipe | perf script --ns -i - >got 2>err || { cat err; fail "perf script"; }
-		cmp want got || fail "perf script shows our pipe otherwise ($options)"
-		cat in.pipe | "$REWRITE" - - $options | cat >again.pipe
-		cmp out.pipe again.pipe || fail "a pipe is read otherwise than a file"
+	for pipe in "$FILES"/{exec,writes,rounds}.pipe; do
+		perf script --ns -i - <"$pipe" 2>/dev/null >want
+		[ -s want ] || fail "nothing was recorded"
+		for options in "" zstd=1; do
+			"$REWRITE" - - $options <"$pipe" >out.pipe
+			perf script --ns -i - <out.pipe >got 2>err || { cat err; fail "perf script"; }
+			cmp want got || fail "perf script shows our pipe otherwise ($pipe $options)"
+			# shellcheck disable=SC2002
+			cat "$pipe" | "$REWRITE" - - $options | cat >again.pipe
+			cmp out.pipe again.pipe || fail "a pipe is read otherwise than a file"
+		done
+		# From the pipe form to the file form, and again.
+		"$REWRITE" "$pipe" out.data
+		shown out.data >got
+		cmp want got || fail "perf script shows the file otherwise"
+		"$REWRITE" out.data again.data
+		same_for_perf out.data again.data
 	done
-	# From the pipe form to the file form.
-	"$REWRITE" in.pipe out.data
-	shown out.data >got
-	cmp want got || fail "perf script shows the file otherwise"
 }
 
 # perf inject adds the build ids of the files that samples are in.
 test_a_pipe_that_perf_injected() {
 	need_perf
+	cd "$FILES" # perf takes /tmp/perf-… for the names of a JIT
 	unset PERF_BUILDID_DIR # perf knows no other cache than ~/.debug, where it may have debug symbols
-	workload
-	# each has samples in its files, whose build ids inject adds; of cpu-clock there may be none
-	perf record -q -o - -e page-faults -c 1 -- sh work.sh >in.pipe 2>/dev/null
+	printf '%s\n' 'void work(void) {}' 'int main(void) { return 0; }' >work.c
+	link work work.c
+	made "$(code_of work)" 0x401000=3 0x401001=2
+	mv data in.pipe
 	perf inject -b -i - -o - <in.pipe >injected 2>perf.err || { cat perf.err; fail "perf inject"; }
 	shown injected >want
 	[ -s want ] || fail "nothing was recorded"
@@ -134,8 +111,6 @@ test_a_pipe_that_perf_injected() {
 
 test_a_killed_recorder_leaves_a_file_perf_reads() {
 	need_perf
-	tracefs
-	record in.data -e syscalls:sys_enter_read,page-faults -c 1
 	shown_bare in.data >want
 	local some=0
 	for n in 1 2 3 5 9; do
@@ -154,23 +129,23 @@ test_a_killed_recorder_leaves_a_file_perf_reads() {
 
 test_every_record_where_perf_finds_it() {
 	need_perf
-	tracefs
-	record in.data -e syscalls:sys_enter_read,cpu-clock --switch-events --namespaces -d
-	"$REWRITE" in.data ours.data ledger
-	for file in in.data ours.data; do
-		perf script -D -i $file 2>/dev/null |
-			sed -n 's/^\(0x[0-9a-f]*\)@.* \(\[0x[0-9a-f]*\]\): event: \([0-9]*\).*/\1 \2 \3/p' |
-			sort >want
-		"$REWRITE" $file dump | sort >got
-		[ "$(wc -l <want)" -gt 100 ] || fail "perf shows $(wc -l <want) records"
-		cmp want got || { diff want got | head; fail "records of $file"; }
+	printf '%s\n' switches 'event 0x187 0' 'comm 5000007 work' 'in 5000007 1' 'sample 5000007 2 0x1' 'out 5000007 3' |
+		"$BUILD/tests/unit/write-samples" switches.data
+	for file in in.data switches.data "$FILES"/{namespaces,addresses,reads}; do
+		"$REWRITE" $file ours.data ledger
+		for written in $file ours.data; do
+			perf script -D -i $written 2>/dev/null |
+				sed -n 's/^\(0x[0-9a-f]*\)@.* \(\[0x[0-9a-f]*\]\): event: \([0-9]*\).*/\1 \2 \3/p' |
+				sort >want
+			"$REWRITE" $written dump | sort >got
+			[ "$(wc -l <want)" -ge 4 ] || fail "perf shows $(wc -l <want) records"
+			cmp want got || { diff want got | head; fail "records of $written"; }
+		done
 	done
 }
 
 test_a_full_disk_leaves_a_file_perf_reads() {
 	need_perf
-	tracefs
-	record in.data -e syscalls:sys_enter_read,page-faults -c 1
 	shown_bare in.data >want
 	"$REWRITE" in.data whole.data rounds=50
 	mkdir disk
@@ -187,13 +162,6 @@ test_a_full_disk_leaves_a_file_perf_reads() {
 	sort want >want.sorted
 	sort got >got.sorted
 	[ -z "$(comm -13 want.sorted got.sorted)" ] || fail "what perf shows was not recorded"
-}
-
-test_build_ids_in_mmap_records() {
-	need_perf
-	record in.data --buildid-mmap -e cpu-clock -g
-	"$REWRITE" in.data out.data
-	same_for_perf in.data out.data
 }
 
 run_tests
