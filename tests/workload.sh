@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# The workload that command tests drive (tests/work/workload.c has its commands), and the BPF objects that
+# The workload that command tests drive (tests/workload/workload.c has its commands), and the BPF objects that
 # the build has compiled for them. A script sources this after tap.sh.
 #
 #	workload_as NAME	./NAME is a copy of the workload: its command and its file have that name
@@ -7,7 +7,7 @@
 #				waits for commands
 #	work COMMAND [, COMMAND]...	has it run these, prints what it prints, and returns when they are done
 #	work_end		ends it
-WORKLOAD=$BUILD/tests/work/workload
+WORKLOAD=$BUILD/tests/workload/workload
 OBJECTS=$BUILD/tests/bpf
 
 workload_as() {

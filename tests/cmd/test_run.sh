@@ -450,7 +450,7 @@ test_stacks_for_pprof() {
 		    assert not m or not m.get("limit") or m["start"][0] <= l["address"][0] < m["limit"][0], (l, m)
 		assert all(mapped[l["mapping_id"][0]]["limit"][0] for l in leaf)
 		files = {f["id"][0]: s[f["filename"][0]] for f in p["function"]}
-		source = open(f"{sys.argv[1]}/tests/work/workload.c").read().split("\n")
+		source = open(f"{sys.argv[1]}/tests/workload/workload.c").read().split("\n")
 		lines = {}
 		for l in p["location"]:
 		    line = l["line"][0]
