@@ -3,6 +3,7 @@
 # record --overwrite and --tail-synthesize: the last calls of a workload that numbers them, all, in
 # order, and none twice.
 . "$(dirname "$0")/../tap.sh"
+. "$(dirname "$0")/../workload.sh"
 
 TRACEFS=/sys/kernel/tracing
 PERF=$(command -v perf || true)
@@ -13,79 +14,13 @@ need() {
 	[ "$(id -u)" = 0 ] || skip "recording needs root"
 	[ -d $TRACEFS/events ] || mount -t tracefs nodev $TRACEFS 2>/dev/null || true
 	[ -d $TRACEFS/events/syscalls ] || skip "tracefs or its syscall events cannot be had"
-	command -v gcc >/dev/null || skip "gcc is not installed"
-	gcc -O1 -fno-omit-frame-pointer -o pbt_last -x c - <<-'END'
-		#define _GNU_SOURCE
-		#include <glob.h>
-		#include <sched.h>
-		#include <signal.h>
-		#include <stdio.h>
-		#include <stdlib.h>
-		#include <sys/syscall.h>
-		#include <sys/wait.h>
-		#include <unistd.h>
+	workload_as pbt_last
+	workload_as pbt_next
+}
 
-		static __attribute__((noinline)) void call_it(long n)
-		{
-			long r = SYS_getpriority;
-
-			__asm__ volatile("syscall" : "+a"(r) : "D"(7L), "S"(n) : "rcx", "r11", "memory");
-		}
-
-		static size_t files(void)
-		{
-			glob_t g;
-			size_t n = glob("t.data.2*", 0, NULL, &g) ? 0 : g.gl_pathc;
-
-			globfree(&g);
-			return n;
-		}
-
-		/* pbt_last FROM TO [FILES]: the calls with these numbers, on one CPU; then it asks
-		 * for a file, waits for it, and calls as often again, FILES times. FILES 0: then it
-		 * executes itself by another name, calls again, and starts processes whose records
-		 * fill rings. */
-		int main(int argc, char **argv)
-		{
-			const long from = atol(argv[1]), to = atol(argv[2]);
-			const long asks = argc > 3 ? atol(argv[3]) : 0;
-			long n = from;
-			cpu_set_t set;
-
-			sched_getaffinity(0, sizeof(set), &set);
-			for (int cpu = 0, found = 0; cpu < CPU_SETSIZE; cpu++) {
-				if (found)
-					CPU_CLR(cpu, &set);
-				found |= CPU_ISSET(cpu, &set);
-			}
-			sched_setaffinity(0, sizeof(set), &set);
-			for (long i = 0; i <= (asks < 0 ? 0 : asks); i++) {
-				for (long end = n + to - from; n < end; n++)
-					call_it(n);
-				if (i >= asks)
-					break;
-				const size_t before = files();
-				kill(getppid(), SIGUSR2);
-				while (files() == before)
-					usleep(1000);
-			}
-			if (argc > 3 && !asks) {
-				char first[32], last[32];
-
-				snprintf(first, sizeof(first), "%ld", to);
-				snprintf(last, sizeof(last), "%ld", to + 100);
-				execl("./pbt_next", "pbt_next", first, last, "-1", NULL);
-				return 1;
-			}
-			for (int i = 0; asks < 0 && i < 1000; i++) {
-				if (!fork())
-					_exit(0);
-				wait(NULL);
-			}
-			return 0;
-		}
-	END
-	cp pbt_last pbt_next
+# calls FROM TO: the workload's command for the calls with these numbers
+calls() {
+	echo call getpriority $(($2 - $1)) 7 "i+$1"
 }
 
 # record OPTION... -- COMMAND...
@@ -113,7 +48,7 @@ assert_last_for_all() {
 
 test_the_last_calls_are_kept() {
 	need
-	record --overwrite -m 64K -e $EVENT -o t.data -- ./pbt_last 0 20000
+	record --overwrite -m 64K -e $EVENT -o t.data -- ./pbt_last cpu , $(calls 0 20000)
 	assert_last_for_all t.data 19999 200
 	[ "$(wc -l <numbers)" -lt 20000 ] || fail "nothing was overwritten"
 	grep -qE '\([0-9]+ samples, [0-9]+ bytes, only the last part: [0-9]+ bytes of older records overwritten\)' record.err ||
@@ -128,14 +63,14 @@ test_the_last_calls_are_kept() {
 test_files_of_perf_are_read() {
 	need
 	[ -n "$PERF" ] || skip "perf is not installed"
-	"$PERF" record -q --overwrite -m 16 -g -e $EVENT -o t.data -- ./pbt_last 0 20000 >out 2>&1 || fail "$(cat out)"
+	"$PERF" record -q --overwrite -m 16 -g -e $EVENT -o t.data -- ./pbt_last cpu , $(calls 0 20000) >out 2>&1 || fail "$(cat out)"
 	assert_last_for_all t.data 19999 200
 }
 
 # Where there is room for all, none is missing, and nobody is warned.
 test_all_calls_are_kept() {
 	need
-	record --overwrite -m 4M -z -e $EVENT -o t.data -- ./pbt_last 0 500
+	record --overwrite -m 4M -z -e $EVENT -o t.data -- ./pbt_last cpu , $(calls 0 500)
 	assert_last_for_all t.data 499 500
 	assert_contains record.err ', 0 lost)'
 	"$PERF_BPF" script -i t.data >text 2>err
@@ -145,11 +80,12 @@ test_all_calls_are_kept() {
 # The records of processes are in the file before the samples that are older.
 test_older_samples_have_their_names() {
 	need
-	record --overwrite -m 64K -e $EVENT -o t.data -- ./pbt_last 0 100 0
+	record --overwrite -m 64K -e $EVENT -o t.data -- ./pbt_last cpu , $(calls 0 100) , \
+		exec ./pbt_next $(calls 100 200) , forks 1000 exit 0
 	assert_last_for_all t.data 199 200
 	for reader in "$PERF_BPF" $PERF; do
 		"$reader" script -i t.data -F comm,ip,sym,dso 2>/dev/null |
-			awk -v RS= '/call_it|\/pbt_/ { n[$1 " " (index($0, "/" $1 ")") ? "right" : "wrong")]++ }
+			awk -v RS= '/work_calls|\/pbt_/ { n[$1 " " (index($0, "/" $1 ")") ? "right" : "wrong")]++ }
 				END { for (name in n) print name, n[name] }' | sort >names
 		assert_equal "$(cat names)" "$(printf 'pbt_last right 100\npbt_next right 100')"
 	done
@@ -159,13 +95,13 @@ test_by_event() {
 	local exits lost
 	need
 	[ -d $TRACEFS/events/syscalls/sys_exit_getpriority ] || skip "there is no sys_exit_getpriority"
-	record -m 512K -e "$EVENT/overwrite/,syscalls:sys_exit_getpriority" -o t.data -- ./pbt_last 0 10000
+	record -m 512K -e "$EVENT/overwrite/,syscalls:sys_exit_getpriority" -o t.data -- ./pbt_last cpu , $(calls 0 10000)
 	assert_last_for_all t.data 9999 200
 	[ "$(wc -l <numbers)" -lt 10000 ] || fail "nothing was overwritten"
 	exits=$("$PERF_BPF" script -i t.data -F event,trace 2>/dev/null | grep -c sys_exit_getpriority)
 	lost=$(grep -oE '[0-9]+ of syscalls:sys_exit_getpriority' record.err | cut -d ' ' -f 1 || true)
 	assert_equal $((exits + ${lost:-0})) 10000
-	record --overwrite -m 4M -e "$EVENT/no-overwrite/" -o t.data -- ./pbt_last 0 500
+	record --overwrite -m 4M -e "$EVENT/no-overwrite/" -o t.data -- ./pbt_last cpu , $(calls 0 500)
 	assert_last_for_all t.data 499 500
 	assert_contains record.err ', 0 lost)'
 }
@@ -174,15 +110,27 @@ test_by_event() {
 files_of() {
 	local calls=$1 n=0 file
 	rm -f t.data*
-	record --overwrite --switch-output -m 64K -e $EVENT -o t.data -- ./pbt_last 0 "$calls" 2
+	work_start "$PERF_BPF" record -N -g --overwrite --switch-output -m 64K -e $EVENT -o t.data -- ./pbt_last
+	work cpu
+	for n in 0 1 2; do
+		[ $n = 0 ] || kill -USR2 "$WORK_PID"
+		[ $n = 0 ] || soon has_files $n
+		work "$(calls $((n * calls)) $(((n + 1) * calls)))"
+	done
+	work_end || fail "$(cat work.err)"
+	n=0
 	for file in t.data.2*; do
 		n=$((n + 1))
 		assert_last_for_all "$file" $((calls * n - 1)) $((calls < 200 ? calls : 200))
 		[ "$(wc -l <numbers)" -le "$calls" ] || fail "$file has what another file has"
-		"$PERF_BPF" script -i "$file" -F comm,ip,sym 2>/dev/null | awk -v RS= '!/pbt_last.*call_it/' >bad
+		"$PERF_BPF" script -i "$file" -F comm,ip,sym 2>/dev/null | awk -v RS= '!/pbt_last.*work_calls/' >bad
 		[ ! -s bad ] || { head -n 8 bad; fail "$file: samples without a name"; }
 	done
 	assert_equal "$n" 3
+}
+
+has_files() {
+	[ "$(find . -name 't.data.2*' | wc -l)" = "$1" ]
 }
 
 test_a_file_for_each_signal() {
@@ -201,7 +149,7 @@ test_tail_synthesize() {
 	sleep 1000 &
 	local before=$! sleeper samples
 	soon grep -q sleep /proc/$before/comm
-	record --tail-synthesize -a -e $EVENT -o t.data -- ./pbt_last 0 100
+	record --tail-synthesize -a -e $EVENT -o t.data -- ./pbt_last cpu , $(calls 0 100)
 	kill $before
 	"$PERF_BPF" script -i t.data -D >dump 2>/dev/null
 	sleeper=$(offsets_of "PERF_RECORD_COMM: sleep:$before/$before" | head -n 1)
