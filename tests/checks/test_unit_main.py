@@ -14,22 +14,20 @@ sys.path.insert(0, os.path.join(TOP, "tests"))
 import tap  # noqa: E402
 
 HEAD = """
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
-#include <cmocka.h>
 """
 FIRST = HEAD + """
-static void passes(void **state) { puts("all is well"); }
-static void fails(void **state) { assert_int_equal(1, 2); }
-static void skips(void **state) { print_message("no such kernel\\n"); skip(); }
-static void is_killed(void **state) { printf("half a line"); fflush(stdout); raise(SIGKILL); }
-static void leaves_a_process(void **state)
+static int is_set;
+static int setup(void **state) { is_set = 1; return 0; }
+static int teardown(void **state) { is_set = 0; return 0; }
+TEST_WITH(passes, setup, teardown) { assert_true(is_set); puts("all is well"); }
+TEST(fails) { assert_false(is_set); assert_int_equal(1, 2); }
+TEST(skips) { print_message("no such kernel\\n"); skip(); }
+TEST(is_killed) { printf("half a line"); fflush(stdout); raise(SIGKILL); }
+TEST(leaves_a_process)
 {
 	pid_t pid = fork();
 
@@ -39,15 +37,8 @@ static void leaves_a_process(void **state)
 	}
 	printf("process %d\\n", (int)pid);
 }
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(passes), cmocka_unit_test(fails), cmocka_unit_test(skips),
-		cmocka_unit_test(is_killed), cmocka_unit_test(leaves_a_process),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
 """
+# with a main function of its own
 SECOND = HEAD + """
 static void ends_later(void) { _exit(99); }
 static void passes(void **state) { atexit(ends_later); }
@@ -65,7 +56,7 @@ def build(folder):
         with open(f"{name}.c", "w", encoding="utf-8") as f:
             f.write(text)
         subprocess.run(["cc", "-include", f"{TOP}/tests/unit/group.h", f'-DUNIT_GROUP="{name}"',
-                        "-c", f"{name}.c"], check=True)
+                        f"-DUNIT_MAIN=main_of_{name}", "-c", f"{name}.c"], check=True)
         objects.append(f"{name}.o")
     subprocess.run(["cc", f"-I{TOP}", "-D_GNU_SOURCE", "-Wl,--wrap=_cmocka_run_group_tests", *objects,
                     f"{TOP}/tests/unit/unit_main.c", "-lcmocka", "-o", "program"], check=True)

@@ -3,12 +3,6 @@
  * perf/annotate: the code of BPF programs out of BPF_PROG_INFO, of both byte orders and where it is
  * damaged; show/annotation: percentages and the text.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <bpf/btf.h>
 #include <byteswap.h>
 #include <elf.h>
@@ -93,7 +87,7 @@ static void setup(struct fixture *f, bool swap)
 		swap_all(f);
 }
 
-static void test_functions_and_lines(void **state)
+TEST(test_functions_and_lines)
 {
 	for (int swap = 0; swap < 2; swap++) {
 		struct bpf_code code = {0};
@@ -131,7 +125,7 @@ static void expect_no_code(struct fixture *f, uint64_t address)
 	assert_int_equal(err->code, ENODATA);
 }
 
-static void test_code_that_is_not_there(void **state)
+TEST(test_code_that_is_not_there)
 {
 	struct fixture f;
 
@@ -150,7 +144,7 @@ static void test_code_that_is_not_there(void **state)
 }
 
 /* Tables of which one is shorter, or whose names are not in the BTF. */
-static void test_lines_that_are_cut(void **state)
+TEST(test_lines_that_are_cut)
 {
 	struct bpf_code code = {0};
 	struct bpf_code_line line;
@@ -216,7 +210,7 @@ static const struct annotation_event two_events[] = {
 	{"faults", {1, 5}, {1, 5}},
 };
 
-static void test_text(void **state)
+TEST(test_text)
 {
 	const struct annotation_text_opts opts = {.places = true};
 	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
@@ -243,7 +237,7 @@ static void test_text(void **state)
 			    "    0.00    0.00 :   1001: callq  0x2000 <a\\x1b[1m>\n");
 }
 
-static void test_percentages(void **state)
+TEST(test_percentages)
 {
 	const struct annotation_count count = {3, 30};
 	const struct annotation_event nothing = {0};
@@ -255,17 +249,4 @@ static void test_percentages(void **state)
 	assert_true(SHARE(true, false) == 7.5);
 	assert_true(SHARE(true, true) == 25);
 	assert_true(annotation_share(&nothing, count, (struct annotation_percent){0}) == 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_functions_and_lines),
-		cmocka_unit_test(test_code_that_is_not_there),
-		cmocka_unit_test(test_lines_that_are_cut),
-		cmocka_unit_test(test_text),
-		cmocka_unit_test(test_percentages),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

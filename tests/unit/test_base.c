@@ -1,9 +1,4 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <sys/mman.h>
 
 #include "lib/base/arena.h"
@@ -15,7 +10,7 @@
 #include "lib/base/strbuf.h"
 #include "lib/base/vec.h"
 
-static void error_names_the_place_from_the_outside_in(void **state)
+TEST(error_names_the_place_from_the_outside_in)
 {
 	_cleanup_error_ struct error *err = error_new(EBADMSG, "%d bytes missing", 3);
 
@@ -31,7 +26,7 @@ static void error_names_the_place_from_the_outside_in(void **state)
 	assert_null(error_at(NULL, "nowhere"));
 }
 
-static void usage_is_a_mark_of_its_own(void **state)
+TEST(usage_is_a_mark_of_its_own)
 {
 	_cleanup_error_ struct error *err = error_usage("--%s: wrong", "cpu");
 	_cleanup_error_ struct error *other = error_new(EINVAL, "damaged");
@@ -45,7 +40,7 @@ static void usage_is_a_mark_of_its_own(void **state)
 	assert_null(error_mark_usage(NULL));
 }
 
-static void cursor_stays_within_its_bounds_at_a_page_edge(void **state)
+TEST(cursor_stays_within_its_bounds_at_a_page_edge)
 {
 	uint8_t *pages =
 		mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -81,7 +76,7 @@ static void cursor_stays_within_its_bounds_at_a_page_edge(void **state)
 	munmap(pages, 8192);
 }
 
-static void strbuf_grows_and_formats(void **state)
+TEST(strbuf_grows_and_formats)
 {
 	_cleanup_strbuf_ struct strbuf sb = STRBUF_INIT;
 
@@ -132,7 +127,7 @@ static void strbuf_grows_and_formats(void **state)
 }
 
 /* Digits of all lengths, and with zeros in front, as printf() writes them. */
-static void digits_are_those_of_printf(void **state)
+TEST(digits_are_those_of_printf)
 {
 	char text[64], want[64];
 	uint64_t v = 1;
@@ -159,7 +154,7 @@ static void digits_are_those_of_printf(void **state)
 	}
 }
 
-static void u64map_agrees_with_a_plain_array(void **state)
+TEST(u64map_agrees_with_a_plain_array)
 {
 	struct u64map map = {0};
 	static char present[4096];
@@ -190,7 +185,7 @@ static void u64map_agrees_with_a_plain_array(void **state)
 	u64map_deinit(&map);
 }
 
-static void strmap_finds_what_was_put(void **state)
+TEST(strmap_finds_what_was_put)
 {
 	static char keys[1000][8];
 	struct strmap map = {0};
@@ -207,7 +202,7 @@ static void strmap_finds_what_was_put(void **state)
 	strmap_deinit(&map);
 }
 
-static void vec_pushes_zeroed_elements(void **state)
+TEST(vec_pushes_zeroed_elements)
 {
 	VEC(int) v = {0};
 	int *it, sum = 0;
@@ -225,7 +220,7 @@ static void vec_pushes_zeroed_elements(void **state)
 	vec_deinit(&v);
 }
 
-static void arena_gives_zeroed_memory_that_stays(void **state)
+TEST(arena_gives_zeroed_memory_that_stays)
 {
 	struct arena arena = {0};
 	uint64_t *pieces[1000];
@@ -255,7 +250,7 @@ static void arena_gives_zeroed_memory_that_stays(void **state)
 }
 
 /* The examples of FIPS 180-2, and lengths around the end of a block. */
-static void sha256_gives_the_standards_digests(void **state)
+TEST(sha256_gives_the_standards_digests)
 {
 	static const struct {
 		const char *text;
@@ -286,7 +281,7 @@ static void sha256_gives_the_standards_digests(void **state)
 	}
 }
 
-static void errors_in_texts_have_a_mark(void **state)
+TEST(errors_in_texts_have_a_mark)
 {
 	struct error *err = error_in_text(ENOENT, "condition", "a\tx > 5", 2, "unknown '%s'", "x");
 
@@ -296,23 +291,4 @@ static void errors_in_texts_have_a_mark(void **state)
 	err = error_in_text(EINVAL, "filter", "a", 100, "more");
 	assert_string_equal(err->msg, "filter, column 2:\n  'a'\n    \\___ more");
 	error_free(err);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(errors_in_texts_have_a_mark),
-		cmocka_unit_test(error_names_the_place_from_the_outside_in),
-		cmocka_unit_test(usage_is_a_mark_of_its_own),
-		cmocka_unit_test(cursor_stays_within_its_bounds_at_a_page_edge),
-		cmocka_unit_test(strbuf_grows_and_formats),
-		cmocka_unit_test(digits_are_those_of_printf),
-		cmocka_unit_test(u64map_agrees_with_a_plain_array),
-		cmocka_unit_test(strmap_finds_what_was_put),
-		cmocka_unit_test(sha256_gives_the_standards_digests),
-		cmocka_unit_test(vec_pushes_zeroed_elements),
-		cmocka_unit_test(arena_gives_zeroed_memory_that_stays),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

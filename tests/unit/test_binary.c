@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Where functions stand in binaries: this test's own is the example. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <dlfcn.h>
 #include <link.h>
 #include <stdio.h>
@@ -34,7 +29,7 @@ static struct elf_file *open_self(void)
 }
 
 /* What stands at the offset in the file is the code that runs. */
-static void a_function_is_found_in_the_file(void **state)
+TEST(a_function_is_found_in_the_file)
 {
 	_cleanup_elf_ struct elf_file *file = open_self();
 	_cleanup_fclose_ FILE *exe = fopen("/proc/self/exe", "r");
@@ -47,7 +42,7 @@ static void a_function_is_found_in_the_file(void **state)
 	assert_memory_equal(code, (const void *)function_with_a_name_of_its_own, sizeof(code));
 }
 
-static void a_missing_function_names_the_nearest(void **state)
+TEST(a_missing_function_names_the_nearest)
 {
 	_cleanup_elf_ struct elf_file *file = open_self();
 	uint64_t offset = 77;
@@ -62,7 +57,7 @@ static void a_missing_function_names_the_nearest(void **state)
 	error_free(err);
 }
 
-static void many_functions_are_found_in_one_walk(void **state)
+TEST(many_functions_are_found_in_one_walk)
 {
 	const char *names[] = {"function_that_is_another", "function_with_a_name_of_its_own",
 			       "function_that_is_another"};
@@ -108,7 +103,7 @@ static void assert_code(const char *path, uint64_t offset, const void *function)
 }
 
 /* Of a name that stands for several functions, each has its version. */
-static void functions_are_found_by_version(void **state)
+TEST(functions_are_found_by_version)
 {
 	static const char *const tried[] = {"GLIBC_2.2.5", "GLIBC_2.3.2", "GLIBC_2.17"};
 	_cleanup_elf_ struct elf_file *file = NULL;
@@ -146,7 +141,7 @@ static void functions_are_found_by_version(void **state)
 	error_free(err);
 }
 
-static void binaries_are_found_as_the_loader_and_the_shell_do(void **state)
+TEST(binaries_are_found_as_the_loader_and_the_shell_do)
 {
 	char *path = NULL;
 	struct error *err;
@@ -184,7 +179,7 @@ static void binaries_are_found_as_the_loader_and_the_shell_do(void **state)
 	error_free(err);
 }
 
-static void offsets_follow_the_last_plus(void **state)
+TEST(offsets_follow_the_last_plus)
 {
 	size_t len = 0;
 	uint64_t offset = 7;
@@ -201,18 +196,4 @@ static void offsets_follow_the_last_plus(void **state)
 	assert_false(split_offset("vfs_read+0x1g", &len, &offset));
 	assert_false(split_offset("f+99999999999999999999999", &len, &offset));
 	assert_true(len == 1 && offset == 20);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_function_is_found_in_the_file),
-		cmocka_unit_test(a_missing_function_names_the_nearest),
-		cmocka_unit_test(many_functions_are_found_in_one_walk),
-		cmocka_unit_test(functions_are_found_by_version),
-		cmocka_unit_test(binaries_are_found_as_the_loader_and_the_shell_do),
-		cmocka_unit_test(offsets_follow_the_last_plus),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* browse/: keys from bytes, the canvas, and what is on the screen after which keys. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +22,7 @@ static void check_key(const char *bytes, size_t n, bool all, uint32_t key, size_
 
 #define KEY(bytes, all, key, used) check_key(bytes, sizeof(bytes) - 1, all, key, used)
 
-static void test_keys(void **state)
+TEST(test_keys)
 {
 	KEY("", true, KEY_NONE, 0);
 	KEY("qx", false, 'q', 1);
@@ -64,7 +59,7 @@ static void test_keys(void **state)
 #define MOUSE(which, y, x)                                                                         \
 	key_of_mouse((struct mouse){.button = MOUSE_##which, .row = (y), .column = (x)})
 
-static void test_keys_of_the_mouse(void **state)
+TEST(test_keys_of_the_mouse)
 {
 	KEY("\033[<0;1;1M", false, MOUSE(LEFT, 0, 0), 9);
 	KEY("\033[<2;80;24Mx", false, MOUSE(RIGHT, 23, 79), 11);
@@ -87,7 +82,7 @@ static void test_keys_of_the_mouse(void **state)
 
 /* ---- the canvas ---- */
 
-static void test_canvas(void **state)
+TEST(test_canvas)
 {
 	struct canvas c = {0}, other = {0};
 
@@ -114,7 +109,7 @@ static void test_canvas(void **state)
 	canvas_deinit(&c);
 }
 
-static void test_scroll(void **state)
+TEST(test_scroll)
 {
 	assert_int_equal(scroll_moved(5, -10, 8), 0);
 	assert_int_equal(scroll_moved(5, 10, 8), 7);
@@ -131,7 +126,7 @@ static void test_scroll(void **state)
 
 #define HEAD "Samples: 40 of event 'cycles', Event count (approx.): 2048\n"
 
-static void test_fold(void **state)
+TEST(test_fold)
 {
 	struct world w;
 
@@ -191,7 +186,7 @@ static void click(struct world *w, uint32_t key)
 	press(w, key);
 }
 
-static void test_mouse(void **state)
+TEST(test_mouse)
 {
 	struct world w;
 
@@ -240,7 +235,7 @@ static void test_mouse(void **state)
 	world_free(&w);
 }
 
-static void test_move(void **state)
+TEST(test_move)
 {
 	struct world w;
 
@@ -276,7 +271,7 @@ static void test_move(void **state)
 	world_free(&w);
 }
 
-static void test_zoom(void **state)
+TEST(test_zoom)
 {
 	struct world w;
 	struct browser_view *view;
@@ -353,7 +348,7 @@ static void test_zoom(void **state)
 	world_free(&w);
 }
 
-static void test_messages(void **state)
+TEST(test_messages)
 {
 	struct world w;
 
@@ -395,7 +390,7 @@ static void test_messages(void **state)
 }
 
 /* A number that is cut would be another number: the last one is left out where it has no room. */
-static void test_first_line(void **state)
+TEST(test_first_line)
 {
 	struct world w;
 
@@ -433,7 +428,7 @@ static void set_texts(struct world *w, const struct result_column *c, size_t n, 
 }
 
 /* Columns to the right of the screen: the first one stays, and nothing moves where all fits. */
-static void test_scroll_columns(void **state)
+TEST(test_scroll_columns)
 {
 	static const struct result_column wide[] = {
 		{.name = "overhead", .style = COLUMN_SHARE, .title = "Overhead"},
@@ -546,7 +541,7 @@ static void test_scroll_columns(void **state)
 }
 
 /* A long name makes its column wide only where it is on the screen, if there is little room. */
-static void test_fit_columns(void **state)
+TEST(test_fit_columns)
 {
 	static const struct result_column wide[] = {
 		{.name = "overhead", .style = COLUMN_SHARE, .title = "Overhead"},
@@ -593,7 +588,7 @@ static void test_fit_columns(void **state)
 }
 
 /* A column that is as wide as its names on the screen has all their bytes, of which are more. */
-static void test_fit_wide_names(void **state)
+TEST(test_fit_wide_names)
 {
 	static const struct result_column wide[] = {
 		{.name = "overhead", .style = COLUMN_SHARE, .title = "Overhead"},
@@ -619,7 +614,7 @@ static void test_fit_wide_names(void **state)
 }
 
 /* Names of two columns a character are cut as wholes. */
-static void test_scroll_wide_names(void **state)
+TEST(test_scroll_wide_names)
 {
 	static const struct result_column wide[] = {
 		{.name = "overhead", .style = COLUMN_SHARE, .title = "Overhead"},
@@ -649,7 +644,7 @@ static void test_scroll_wide_names(void **state)
 }
 
 /* Keys of perf's browser: DSOs of frames, the event of a group to sort by, scripts. */
-static void test_other_keys_of_perf(void **state)
+TEST(test_other_keys_of_perf)
 {
 	static const struct result_member members[3] = {{0}};
 	struct world w;
@@ -686,7 +681,7 @@ static void test_other_keys_of_perf(void **state)
 }
 
 /* By a key whose cells are numbers. */
-static void test_zoom_into_a_socket(void **state)
+TEST(test_zoom_into_a_socket)
 {
 	static const struct result_column by_socket[] = {
 		{.name = "overhead", .style = COLUMN_SHARE, .title = "Overhead"},
@@ -722,7 +717,7 @@ static void test_zoom_into_a_socket(void **state)
 }
 
 /* What is printed has rows as long as their names. */
-static void test_print_long_names(void **state)
+TEST(test_print_long_names)
 {
 	static const struct result_column wide[] = {
 		{.name = "overhead", .style = COLUMN_SHARE, .title = "Overhead"},
@@ -763,7 +758,7 @@ static enum canvas_style style_at(struct world *w, size_t row, size_t column)
 }
 
 /* As perf, each share has the color of its size, wherever its column is. */
-static void test_colors_of_shares(void **state)
+TEST(test_colors_of_shares)
 {
 	static const struct result_column shares[] = {
 		{.name = "children", .style = COLUMN_SHARE, .title = "Children"},
@@ -791,7 +786,7 @@ static void test_colors_of_shares(void **state)
 }
 
 /* Boxes are in reverse as the cursor of a table is: what is chosen in them is not. */
-static void test_what_is_chosen_in_a_box(void **state)
+TEST(test_what_is_chosen_in_a_box)
 {
 	struct world w;
 
@@ -814,7 +809,7 @@ static void test_what_is_chosen_in_a_box(void **state)
 }
 
 /* Of a long name the end is left out, not what follows it. */
-static void test_long_names_in_menus(void **state)
+TEST(test_long_names_in_menus)
 {
 	struct world w;
 
@@ -840,7 +835,7 @@ static void test_long_names_in_menus(void **state)
 }
 
 /* Lines of a header can be wider than the screen. */
-static void test_scroll_text(void **state)
+TEST(test_scroll_text)
 {
 	struct world w;
 
@@ -868,7 +863,7 @@ static void test_scroll_text(void **state)
 	world_free(&w);
 }
 
-static void test_menus(void **state)
+TEST(test_menus)
 {
 	struct world w;
 
@@ -918,7 +913,7 @@ static void test_menus(void **state)
 	world_free(&w);
 }
 
-static void test_live(void **state)
+TEST(test_live)
 {
 	struct world w;
 
@@ -948,35 +943,4 @@ static void test_live(void **state)
 	assert_true(seen(&w, "of event 'cycles'"));
 	assert_true(seen(&w, "  No rows\n"));
 	world_free(&w);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_keys_of_the_mouse),
-		cmocka_unit_test(test_mouse),
-		cmocka_unit_test(test_keys),
-		cmocka_unit_test(test_canvas),
-		cmocka_unit_test(test_scroll),
-		cmocka_unit_test(test_fold),
-		cmocka_unit_test(test_move),
-		cmocka_unit_test(test_zoom),
-		cmocka_unit_test(test_messages),
-		cmocka_unit_test(test_first_line),
-		cmocka_unit_test(test_scroll_columns),
-		cmocka_unit_test(test_fit_columns),
-		cmocka_unit_test(test_fit_wide_names),
-		cmocka_unit_test(test_scroll_wide_names),
-		cmocka_unit_test(test_other_keys_of_perf),
-		cmocka_unit_test(test_zoom_into_a_socket),
-		cmocka_unit_test(test_what_is_chosen_in_a_box),
-		cmocka_unit_test(test_colors_of_shares),
-		cmocka_unit_test(test_print_long_names),
-		cmocka_unit_test(test_scroll_text),
-		cmocka_unit_test(test_long_names_in_menus),
-		cmocka_unit_test(test_menus),
-		cmocka_unit_test(test_live),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

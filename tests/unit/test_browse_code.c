@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* browse/: a function with its instructions, and its keys. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,7 +60,7 @@ static void show_code(struct world *w)
 #define CODE_HEAD  "f\\x1b[2J  /bin/x  [Percent: local period]  10 samples\n"
 #define CODE_TITLE " Percent | Source code & Disassembly of x for cycles\n"
 
-static void test_code(void **state)
+TEST(test_code)
 {
 	struct world w;
 
@@ -112,7 +107,7 @@ static void test_code(void **state)
 }
 
 /* A long name is cut, not what is behind it. */
-static void test_long_names(void **state)
+TEST(test_long_names)
 {
 	struct annotation a;
 	struct world w;
@@ -145,7 +140,7 @@ static void test_long_names(void **state)
 }
 
 /* Two events, in columns that are narrower than a name. */
-static void test_names_of_events(void **state)
+TEST(test_names_of_events)
 {
 	struct annotation a;
 	struct world w;
@@ -162,7 +157,7 @@ static void test_names_of_events(void **state)
 	world_free(&w);
 }
 
-static void test_print_long_lines(void **state)
+TEST(test_print_long_lines)
 {
 	static char text[3000], expected[3100];
 	struct strbuf sb = STRBUF_INIT;
@@ -186,7 +181,7 @@ static void test_print_long_lines(void **state)
 }
 
 /* What a key leads to is seen with what is around it, as in perf. */
-static void test_middle_of_the_screen(void **state)
+TEST(test_middle_of_the_screen)
 {
 	struct annotation a;
 	struct world w;
@@ -230,7 +225,7 @@ static void test_middle_of_the_screen(void **state)
 	world_free(&w);
 }
 
-static void test_look_of_code(void **state)
+TEST(test_look_of_code)
 {
 	struct world w;
 
@@ -286,7 +281,7 @@ static void test_look_of_code(void **state)
 	world_free(&w);
 }
 
-static void test_search_in_code(void **state)
+TEST(test_search_in_code)
 {
 	struct world w;
 
@@ -321,7 +316,7 @@ static void test_search_in_code(void **state)
 	world_free(&w);
 }
 
-static void test_calls(void **state)
+TEST(test_calls)
 {
 	struct world w;
 
@@ -382,7 +377,7 @@ static void test_calls(void **state)
 }
 
 /* Code of a live one, which changes; groups; no code at all; any size. */
-static void test_other_code(void **state)
+TEST(test_other_code)
 {
 	struct world w;
 	struct annotation a, empty = {.symbol = "f", .dso = "/bin/x", .event = "cycles"};
@@ -420,21 +415,4 @@ static void test_other_code(void **state)
 	browser_leave_code(w.b);
 	assert_false(browser_shows_code(w.b));
 	world_free(&w);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_code),
-		cmocka_unit_test(test_long_names),
-		cmocka_unit_test(test_middle_of_the_screen),
-		cmocka_unit_test(test_names_of_events),
-		cmocka_unit_test(test_print_long_lines),
-		cmocka_unit_test(test_look_of_code),
-		cmocka_unit_test(test_search_in_code),
-		cmocka_unit_test(test_calls),
-		cmocka_unit_test(test_other_code),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

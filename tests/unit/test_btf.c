@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* BTF: parse, ask, write; .BTF.ext. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "lib/btf/ext.h"
 #include "lib/btf/open.h"
@@ -91,7 +86,7 @@ static void check_sample(const struct btf *btf)
 	assert_true(btf_is_void(btf__type_by_id(btf, 0)));
 }
 
-static void writes_and_reads_back(void **state)
+TEST(writes_and_reads_back)
 {
 	struct btf *btf = sample();
 	uint32_t size;
@@ -110,7 +105,7 @@ static void writes_and_reads_back(void **state)
 	btf__free(btf);
 }
 
-static void keeps_each_string_once(void **state)
+TEST(keeps_each_string_once)
 {
 	struct btf *btf = btf__new_empty();
 	int a = btf__add_str(btf, "alpha");
@@ -137,7 +132,7 @@ static void keeps_each_string_once(void **state)
 	btf__free(btf);
 }
 
-static void finds_by_name_and_kind(void **state)
+TEST(finds_by_name_and_kind)
 {
 	struct btf *btf = sample();
 
@@ -172,7 +167,7 @@ static void finds_by_name_and_kind(void **state)
 }
 
 /* Flavors at every place of names of every length, by the table and by search. */
-static void finds_flavors_of_any_length(void **state)
+TEST(finds_flavors_of_any_length)
 {
 	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOP";
 	struct btf *btf = btf__new_empty();
@@ -198,7 +193,7 @@ static void finds_flavors_of_any_length(void **state)
 	btf__free(btf);
 }
 
-static void resolves(void **state)
+TEST(resolves)
 {
 	struct btf *btf = sample();
 
@@ -223,7 +218,7 @@ static void resolves(void **state)
 	btf__free(btf);
 }
 
-static void survives_loops(void **state)
+TEST(survives_loops)
 {
 	struct btf *btf = btf__new_empty();
 
@@ -251,7 +246,7 @@ static void survives_loops(void **state)
 	btf__free(btf);
 }
 
-static void reads_the_other_byte_order(void **state)
+TEST(reads_the_other_byte_order)
 {
 	struct btf *btf = sample();
 	uint32_t size;
@@ -279,7 +274,7 @@ static void reads_the_other_byte_order(void **state)
 	btf__free(btf);
 }
 
-static void splits(void **state)
+TEST(splits)
 {
 	struct btf *base = sample();
 	struct btf *split = btf__new_empty_split(base);
@@ -307,7 +302,7 @@ static void splits(void **state)
 	btf__free(base);
 }
 
-static void copies_types(void **state)
+TEST(copies_types)
 {
 	struct btf *from = sample(), *to = btf__new_empty();
 
@@ -326,7 +321,7 @@ static void copies_types(void **state)
 	btf__free(to);
 }
 
-static void refuses_bad_arguments(void **state)
+TEST(refuses_bad_arguments)
 {
 	struct btf *btf = btf__new_empty();
 
@@ -371,7 +366,7 @@ static struct error *open_at_page_edge(const void *bytes, size_t n)
 	return err;
 }
 
-static void refuses_every_truncation(void **state)
+TEST(refuses_every_truncation)
 {
 	struct btf *btf = sample();
 	uint32_t size;
@@ -388,7 +383,7 @@ static void refuses_every_truncation(void **state)
 	btf__free(btf);
 }
 
-static void survives_every_flipped_bit(void **state)
+TEST(survives_every_flipped_bit)
 {
 	struct btf *btf = sample();
 	uint32_t size, refused = 0;
@@ -423,7 +418,7 @@ static void expect_error(struct btf *btf, const char *text)
 	btf__free(btf);
 }
 
-static void says_what_is_wrong(void **state)
+TEST(says_what_is_wrong)
 {
 	struct btf *btf = btf__new_empty();
 
@@ -504,7 +499,7 @@ static void check_ext(const struct btf_ext *ext)
 	btf__free(btf);
 }
 
-static void reads_ext(void **state)
+TEST(reads_ext)
 {
 	struct words x = ext_bytes();
 	struct btf_ext *ext = btf_ext__new((const uint8_t *)x.w, x.n * 4);
@@ -545,7 +540,7 @@ static void reads_ext(void **state)
 	btf_ext__free(ext);
 }
 
-static void refuses_bad_ext(void **state)
+TEST(refuses_bad_ext)
 {
 	struct words x = ext_bytes();
 
@@ -581,7 +576,7 @@ static void check_many(const struct btf *btf)
 	assert_int_equal(btf__find_by_name_kind(btf, "behind", BTF_KIND_INT), 2);
 }
 
-static void reads_more_than_65535_members(void **state)
+TEST(reads_more_than_65535_members)
 {
 	struct btf *btf = btf__new_empty(), *copy = NULL;
 	uint32_t size;
@@ -612,28 +607,4 @@ static void reads_more_than_65535_members(void **state)
 	const void *raw = btf__raw_data(btf, &size);
 	assert_null(btf__new(raw, size));
 	btf__free(btf);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(reads_more_than_65535_members),
-		cmocka_unit_test(writes_and_reads_back),
-		cmocka_unit_test(keeps_each_string_once),
-		cmocka_unit_test(finds_by_name_and_kind),
-		cmocka_unit_test(finds_flavors_of_any_length),
-		cmocka_unit_test(resolves),
-		cmocka_unit_test(survives_loops),
-		cmocka_unit_test(reads_the_other_byte_order),
-		cmocka_unit_test(splits),
-		cmocka_unit_test(copies_types),
-		cmocka_unit_test(refuses_bad_arguments),
-		cmocka_unit_test(refuses_every_truncation),
-		cmocka_unit_test(survives_every_flipped_bit),
-		cmocka_unit_test(says_what_is_wrong),
-		cmocka_unit_test(reads_ext),
-		cmocka_unit_test(refuses_bad_ext),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Values as C initializers. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include <bpf/btf.h>
 
@@ -83,7 +77,7 @@ static void expect(uint32_t id, const void *data, size_t size,
 	btf__free(b);
 }
 
-static void shows_scalars(void **state)
+TEST(shows_scalars)
 {
 	int32_t i = -7;
 	uint16_t h = 65535;
@@ -103,7 +97,7 @@ static void shows_scalars(void **state)
 	expect(99, &i, 4, NULL, -EINVAL, "");
 }
 
-static void shows_structs(void **state)
+TEST(shows_structs)
 {
 	struct sample s = {.a = 1,
 			   .name = "ab",
@@ -131,7 +125,7 @@ static void shows_structs(void **state)
 }
 
 /* Every shorter length: nothing past it is read, and the result tells. */
-static void shows_what_is_there(void **state)
+TEST(shows_what_is_there)
 {
 	struct sample s;
 	LIBBPF_OPTS(btf_dump_type_data_opts, opts, .compact = true, .emit_zeroes = true);
@@ -152,15 +146,4 @@ static void shows_what_is_there(void **state)
 		btf_dump__free(d);
 		btf__free(b);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(shows_scalars),
-		cmocka_unit_test(shows_structs),
-		cmocka_unit_test(shows_what_is_there),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* BTF rewritten: one of equal types, another order, another byte order. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "lib/btf/ext.h"
 #include "lib/btf/open.h"
@@ -65,7 +59,7 @@ static void assert_sound(const struct btf *btf)
 	btf__free(again);
 }
 
-static void types_that_refer_to_themselves_are_found(void **state)
+TEST(types_that_refer_to_themselves_are_found)
 {
 	struct btf *btf = btf__new_empty();
 
@@ -90,7 +84,7 @@ static void types_that_refer_to_themselves_are_found(void **state)
 	btf__free(btf);
 }
 
-static void declarations_become_what_they_stand_for(void **state)
+TEST(declarations_become_what_they_stand_for)
 {
 	for (int order = 0; order < 2; order++) {
 		struct btf *btf = btf__new_empty();
@@ -106,7 +100,7 @@ static void declarations_become_what_they_stand_for(void **state)
 	}
 }
 
-static void what_differs_far_away_stays_two(void **state)
+TEST(what_differs_far_away_stays_two)
 {
 	struct btf *btf = btf__new_empty();
 
@@ -126,7 +120,7 @@ static void what_differs_far_away_stays_two(void **state)
 	btf__free(btf);
 }
 
-static void declarations_are_found_by_name(void **state)
+TEST(declarations_are_found_by_name)
 {
 	struct btf *btf = btf__new_empty();
 
@@ -150,7 +144,7 @@ static void declarations_are_found_by_name(void **state)
 }
 
 /* Each kind twice; all but variables and sections become one. */
-static void every_kind_that_refers(void **state)
+TEST(every_kind_that_refers)
 {
 	struct btf *btf = btf__new_empty();
 
@@ -185,7 +179,7 @@ static void every_kind_that_refers(void **state)
 }
 
 /* References that go in a circle, and as far as there is room: no end and no recursion. */
-static void circles_and_long_chains(void **state)
+TEST(circles_and_long_chains)
 {
 	struct btf *btf = btf__new_empty();
 	const int long_one = 100000;
@@ -227,7 +221,7 @@ static void circles_and_long_chains(void **state)
  * The base knows "struct s2" by a declaration only. What refers to it in the
  * split BTF, where the struct is, means the struct and not the base's declaration.
  */
-static void a_bases_declaration_gives_way(void **state)
+TEST(a_bases_declaration_gives_way)
 {
 	struct btf *base = btf__new_empty();
 
@@ -256,7 +250,7 @@ static void a_bases_declaration_gives_way(void **state)
 	btf__free(base);
 }
 
-static void a_bases_types_are_used(void **state)
+TEST(a_bases_types_are_used)
 {
 	struct btf *base = btf__new_empty();
 
@@ -277,7 +271,7 @@ static void a_bases_types_are_used(void **state)
 	btf__free(base);
 }
 
-static void collisions_change_nothing(void **state)
+TEST(collisions_change_nothing)
 {
 	LIBBPF_OPTS(btf_dedup_opts, opts, .force_collisions = true);
 	uint32_t size[2];
@@ -299,7 +293,7 @@ static void collisions_change_nothing(void **state)
 	btf__free(btf[1]);
 }
 
-static void strings_that_nobody_needs_go(void **state)
+TEST(strings_that_nobody_needs_go)
 {
 	struct btf *btf = btf__new_empty();
 
@@ -377,7 +371,7 @@ static void assert_ext(const struct btf *btf, const struct btf_ext *ext)
 	assert_non_null(btf_ext_find(ext, BTF_EXT_CORE, btf, "tp/x"));
 }
 
-static void records_follow(void **state)
+TEST(records_follow)
 {
 	for (int swapped = 0; swapped < 2; swapped++) {
 		struct btf *btf = btf__new_empty();
@@ -423,7 +417,7 @@ static void records_follow(void **state)
 	}
 }
 
-static void permutations(void **state)
+TEST(permutations)
 {
 	struct btf *btf = btf__new_empty();
 	uint32_t good[] = {3, 1, 2}, twice[] = {1, 1, 2}, outside[] = {1, 2, 4}, zero[] = {0, 1, 2};
@@ -527,7 +521,7 @@ static void assert_module(const struct btf *btf)
 	assert_string_equal(btf__name_by_offset(btf, btf_params(t)->name_off), "m");
 }
 
-static void a_base_is_distilled_and_found_again(void **state)
+TEST(a_base_is_distilled_and_found_again)
 {
 	struct btf *kernel = btf__new_empty(), *small, *module;
 	const int at = add_kernel(kernel, 3, 4);
@@ -559,7 +553,7 @@ static void a_base_is_distilled_and_found_again(void **state)
 	btf__free(other);
 }
 
-static void a_base_that_does_not_fit_is_refused(void **state)
+TEST(a_base_that_does_not_fit_is_refused)
 {
 	for (int wrong = 0; wrong < 3; wrong++) {
 		struct btf *kernel = btf__new_empty(), *other = btf__new_empty(), *small, *module;
@@ -587,7 +581,7 @@ static void a_base_that_does_not_fit_is_refused(void **state)
 	}
 }
 
-static void functions_of_a_base_are_not_distilled(void **state)
+TEST(functions_of_a_base_are_not_distilled)
 {
 	struct btf *kernel = btf__new_empty(), *small = NULL, *module = NULL;
 	const int at = add_kernel(kernel, 0, 4);
@@ -599,27 +593,4 @@ static void functions_of_a_base_are_not_distilled(void **state)
 	assert_null(module);
 	btf__free(split);
 	btf__free(kernel);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(types_that_refer_to_themselves_are_found),
-		cmocka_unit_test(declarations_become_what_they_stand_for),
-		cmocka_unit_test(what_differs_far_away_stays_two),
-		cmocka_unit_test(declarations_are_found_by_name),
-		cmocka_unit_test(every_kind_that_refers),
-		cmocka_unit_test(circles_and_long_chains),
-		cmocka_unit_test(a_bases_types_are_used),
-		cmocka_unit_test(a_bases_declaration_gives_way),
-		cmocka_unit_test(collisions_change_nothing),
-		cmocka_unit_test(strings_that_nobody_needs_go),
-		cmocka_unit_test(records_follow),
-		cmocka_unit_test(permutations),
-		cmocka_unit_test(a_base_is_distilled_and_found_again),
-		cmocka_unit_test(a_base_that_does_not_fit_is_refused),
-		cmocka_unit_test(functions_of_a_base_are_not_distilled),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

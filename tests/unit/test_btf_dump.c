@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* BTF as C text: declarations, order, names, padding, and graphs that are traps. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "lib/base/strbuf.h"
 #include "lib/btf/dump.h"
@@ -32,7 +27,7 @@ static void expect_decl(struct btf *btf, uint32_t id, const char *want, bool str
 }
 
 /* Types that come after the dump was made, whose names move those that it has met. */
-static void dumps_what_is_added_later(void **state)
+TEST(dumps_what_is_added_later)
 {
 	_cleanup_strbuf_ struct strbuf sb = STRBUF_INIT, want = STRBUF_INIT;
 	struct btf *b = btf__new_empty();
@@ -63,7 +58,7 @@ static void dumps_what_is_added_later(void **state)
 }
 
 /* A declaration of an enum does not take the name from the enum itself. */
-static void declares_enums(void **state)
+TEST(declares_enums)
 {
 	_cleanup_strbuf_ struct strbuf sb = STRBUF_INIT;
 	struct btf *b = btf__new_empty();
@@ -86,7 +81,7 @@ static void declares_enums(void **state)
 	btf__free(b);
 }
 
-static void declares(void **state)
+TEST(declares)
 {
 	struct btf *b = btf__new_empty();
 	int i = btf__add_int(b, "int", 4, BTF_INT_SIGNED);
@@ -157,7 +152,7 @@ static void expect_header(struct btf *btf, const char *want)
 	assert_string_equal(strbuf_str(&sb), strbuf_str(&all));
 }
 
-static void orders_by_need(void **state)
+TEST(orders_by_need)
 {
 	struct btf *b = btf__new_empty();
 
@@ -211,7 +206,7 @@ static void orders_by_need(void **state)
 	btf__free(b);
 }
 
-static void renames_what_is_taken(void **state)
+TEST(renames_what_is_taken)
 {
 	struct btf *b = btf__new_empty();
 
@@ -237,7 +232,7 @@ static void renames_what_is_taken(void **state)
 	btf__free(b);
 }
 
-static void keeps_the_layout(void **state)
+TEST(keeps_the_layout)
 {
 	struct btf *b = btf__new_empty();
 
@@ -278,7 +273,7 @@ static void keeps_the_layout(void **state)
 	btf__free(b);
 }
 
-static void writes_only_c_names(void **state)
+TEST(writes_only_c_names)
 {
 	struct btf *b = btf__new_empty();
 
@@ -310,7 +305,7 @@ static void expect_refused(struct btf *btf, const char *text)
 	btf__free(btf);
 }
 
-static void refuses_traps(void **state)
+TEST(refuses_traps)
 {
 	struct btf *b = btf__new_empty();
 
@@ -376,7 +371,7 @@ static void refuses_traps(void **state)
 }
 
 /* What programs may call is declared, once, with what its prototype needs. */
-static void declares_kfuncs(void **state)
+TEST(declares_kfuncs)
 {
 	struct btf *b = btf__new_empty();
 	_cleanup_strbuf_ struct strbuf sb = STRBUF_INIT;
@@ -412,7 +407,7 @@ static void declares_kfuncs(void **state)
 }
 
 /* A gap of 4 GiB does not become as many lines. */
-static void bounds_padding(void **state)
+TEST(bounds_padding)
 {
 	struct btf *b = btf__new_empty();
 	_cleanup_strbuf_ struct strbuf sb = STRBUF_INIT;
@@ -427,7 +422,7 @@ static void bounds_padding(void **state)
 	btf__free(b);
 }
 
-static void dumps_one_type_with_its_needs(void **state)
+TEST(dumps_one_type_with_its_needs)
 {
 	struct btf *b = btf__new_empty();
 	_cleanup_strbuf_ struct strbuf sb = STRBUF_INIT;
@@ -447,23 +442,4 @@ static void dumps_one_type_with_its_needs(void **state)
 	btf_dump__free(d);
 	btf_dump__free(NULL);
 	btf__free(b);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(declares),
-		cmocka_unit_test(orders_by_need),
-		cmocka_unit_test(renames_what_is_taken),
-		cmocka_unit_test(keeps_the_layout),
-		cmocka_unit_test(writes_only_c_names),
-		cmocka_unit_test(refuses_traps),
-		cmocka_unit_test(declares_kfuncs),
-		cmocka_unit_test(bounds_padding),
-		cmocka_unit_test(dumps_one_type_with_its_needs),
-		cmocka_unit_test(dumps_what_is_added_later),
-		cmocka_unit_test(declares_enums),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,17 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* BTF from files: raw, ELF, and a copy of sysfs. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include <bpf/libbpf.h>
 

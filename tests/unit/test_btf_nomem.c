@@ -5,15 +5,9 @@
  * (under the sanitizers) neither leak nor touch what is not there.
  */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "lib/base/strbuf.h"
 #include "lib/btf/dump.h"

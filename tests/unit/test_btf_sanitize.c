@@ -1,13 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* BTF made acceptable to older kernels, and sections filled in. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "lib/btf/sanitize.h"
 
@@ -70,7 +64,7 @@ static bool symbol_offset(void *ctx, const char *section, const char *symbol, ui
 
 static const struct btf_layout layout = {section_size, symbol_offset, NULL};
 
-static void fills_in_sections(void **state)
+TEST(fills_in_sections)
 {
 	struct btf *b = object_btf();
 
@@ -109,7 +103,7 @@ static void expect_kind(struct btf *b, uint32_t id, uint32_t kind)
 	assert_int_equal(btf_kind(btf__type_by_id(b, id)), kind);
 }
 
-static void keeps_what_is_known(void **state)
+TEST(keeps_what_is_known)
 {
 	struct btf *b = sanitized(BTF_FEAT_ALL);
 
@@ -133,7 +127,7 @@ static void keeps_what_is_known(void **state)
 	btf__free(plain);
 }
 
-static void changes_what_is_not(void **state)
+TEST(changes_what_is_not)
 {
 	struct btf *b = sanitized(BTF_FEAT_FUNC | BTF_FEAT_DATASEC);
 	const struct btf_type *t = btf__type_by_id(b, FUNC);
@@ -162,15 +156,4 @@ static void changes_what_is_not(void **state)
 	assert_int_equal(btf_member_bit_offset(t, 1), 32);
 	assert_string_equal(btf__name_by_offset(b, btf_members(t)[1].name_off), "counter");
 	btf__free(b);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(fills_in_sections),
-		cmocka_unit_test(keeps_what_is_known),
-		cmocka_unit_test(changes_what_is_not),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

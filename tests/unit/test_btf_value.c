@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Numbers of BTF types in memory, against what the compiler makes of the same C types. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
-#include <cmocka.h>
 
 #include "lib/base/util.h"
 #include "lib/btf/value.h"
 
-static void integers_of_each_size(void **state)
+TEST(integers_of_each_size)
 {
 	const struct __attribute__((packed)) {
 		char before;
@@ -33,7 +28,7 @@ static void integers_of_each_size(void **state)
 	assert_int_equal(value_uint(&v.i8, 0), 0);
 }
 
-static void integers_of_odd_sizes(void **state)
+TEST(integers_of_odd_sizes)
 {
 	for (uint32_t size = 1; size <= 8; size++) {
 		const uint64_t mask = size < 8 ? (1ull << size * 8) - 1 : UINT64_MAX;
@@ -49,7 +44,7 @@ static void integers_of_odd_sizes(void **state)
 	}
 }
 
-static void sign_is_extended(void **state)
+TEST(sign_is_extended)
 {
 	assert_int_equal(value_sign_extend(1, 1), -1);
 	assert_int_equal(value_sign_extend(0, 1), 0);
@@ -61,7 +56,7 @@ static void sign_is_extended(void **state)
 	assert_int_equal(value_sign_extend(7, 0), 7);
 }
 
-static void bits_are_those_of_the_compiler(void **state)
+TEST(bits_are_those_of_the_compiler)
 {
 	const struct {
 		unsigned a : 3;
@@ -77,7 +72,7 @@ static void bits_are_those_of_the_compiler(void **state)
 }
 
 /* Every length at every bit; what is around them stays, and no byte more is touched. */
-static void bits_are_read_as_they_were_put(void **state)
+TEST(bits_are_read_as_they_were_put)
 {
 	for (uint32_t n = 0; n <= 64; n++) {
 		for (uint32_t bit = 0; bit < 24; bit++) {
@@ -105,7 +100,7 @@ static void bits_are_read_as_they_were_put(void **state)
 
 #define COMPARE(a, b) value_compare_floats(&(a), &(b), sizeof(a))
 
-static void floats_go_by_their_value(void **state)
+TEST(floats_go_by_their_value)
 {
 	static const double ordered[] = {NAN,	 -INFINITY, -1e300, -0.5,    0,
 					 5e-324, 1.5,	    2.5,    INFINITY};
@@ -130,7 +125,7 @@ static void floats_go_by_their_value(void **state)
 	assert_true(value_float(&third, 3) == 0);
 }
 
-static void enums_have_names(void **state)
+TEST(enums_have_names)
 {
 	struct btf *btf = btf__new_empty();
 	const int sign = btf__add_enum(btf, "sign", 4);
@@ -148,7 +143,7 @@ static void enums_have_names(void **state)
 	btf__free(btf);
 }
 
-static void types_are_classified(void **state)
+TEST(types_are_classified)
 {
 	struct btf *b = btf__new_empty();
 	const int e = btf__add_enum(b, "e", 4);
@@ -194,20 +189,4 @@ static void types_are_classified(void **state)
 	if (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
 		assert_int_equal(value_number(&(struct value_scalar){.bits = 3}, bytes), 6);
 	btf__free(b);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(integers_of_each_size),
-		cmocka_unit_test(integers_of_odd_sizes),
-		cmocka_unit_test(sign_is_extended),
-		cmocka_unit_test(bits_are_those_of_the_compiler),
-		cmocka_unit_test(bits_are_read_as_they_were_put),
-		cmocka_unit_test(floats_go_by_their_value),
-		cmocka_unit_test(enums_have_names),
-		cmocka_unit_test(types_are_classified),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

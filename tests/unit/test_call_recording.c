@@ -131,7 +131,7 @@ static void replay(const char *path, struct made *made)
 	ok(replay_file(path, made));
 }
 
-static void every_kind_of_call(void **state)
+TEST(every_kind_of_call)
 {
 	struct tree *tree = tracefs_new();
 	struct made made = {0}, read = {0};
@@ -171,7 +171,7 @@ static void every_kind_of_call(void **state)
 }
 
 /* Of a recorder that is killed: what was saved, also calls that began long before. */
-static void killed(void **state)
+TEST(killed)
 {
 	struct tree *tree = tracefs_new();
 	struct made made = {0}, read = {0};
@@ -236,7 +236,7 @@ static size_t record_limited(const struct tree *tree, const char *path, const st
 
 /* Of a full disk, wherever it is full: what was saved before, and it says that the end is missing.
  */
-static void full_disk(void **state)
+TEST(full_disk)
 {
 	struct tree *tree = tracefs_new();
 	struct made made = {0};
@@ -316,7 +316,7 @@ static bool wants(void *ctx, const char *event)
 
 #define COMMON_TYPE (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_RAW)
 
-static void events_and_call_chains(void **state)
+TEST(events_and_call_chains)
 {
 	static const char format[] = "name: sched_wakeup\nID: 300\nformat:\n"
 				     "\tfield:unsigned short common_type;\toffset:0;\tsize:2;"
@@ -400,7 +400,7 @@ static void read_whole(const char *path, char **data, size_t *size)
 }
 
 /* Where tracefs cannot be read, another process says what is in it. */
-static void formats_of_another_process(void **state)
+TEST(formats_of_another_process)
 {
 	const struct sys_roots nothing = {
 		.proc = "/nonexistent", .sysfs = "/nonexistent", .tracefs = "/nonexistent"};
@@ -442,17 +442,4 @@ static void formats_of_another_process(void **state)
 	assert_int_equal(err->code, EBADMSG);
 	call_recording_free(recording);
 	tree_free(tree);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_kind_of_call),
-		cmocka_unit_test(killed),
-		cmocka_unit_test(full_disk),
-		cmocka_unit_test(formats_of_another_process),
-		cmocka_unit_test(events_and_call_chains),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* System calls as text: records made by hand, and what strace and perf trace print of them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <bpf/btf.h>
 #include <stdlib.h>
 #include <string.h>

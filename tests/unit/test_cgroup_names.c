@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Paths of cgroups as runtimes and systemd make them, and what they show. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -92,7 +87,7 @@ static const struct {
 	{"/machine-\\x00a\\x2.scope", "machine-\\x00a\\x2.scope", "\\x00a\\x2", "", "c"},
 };
 
-static void test_paths(void **state)
+TEST(test_paths)
 {
 	struct cgroup_names names;
 
@@ -109,7 +104,7 @@ static void test_paths(void **state)
 }
 
 /* What does not fit is not shown, rather than cut off: another unit may begin like it. */
-static void test_long_names(void **state)
+TEST(test_long_names)
 {
 	struct cgroup_names names;
 	char path[600];
@@ -122,7 +117,7 @@ static void test_long_names(void **state)
 	}
 }
 
-static void test_what_is_inside(void **state)
+TEST(test_what_is_inside)
 {
 	const char *inner = "/docker/" ID1 "/docker/" ID2 "/init";
 	const char *pod = "/kubepods.slice/kubepods-pod" UID_ ".slice/crio-" ID1 ".scope/container";
@@ -145,15 +140,4 @@ static void test_what_is_inside(void **state)
 	assert_true(cgroup_is_below("/a", "/"));
 	assert_false(cgroup_is_below("/ab", "/a"));
 	assert_false(cgroup_is_below("/", "/a"));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_paths),
-		cmocka_unit_test(test_long_names),
-		cmocka_unit_test(test_what_is_inside),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

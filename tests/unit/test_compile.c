@@ -1,11 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* compile/: words, dependency files, cached entries, the cache's folders, finding clang. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -67,7 +61,7 @@ static void assert_words(const char *text, const char *const *want)
 	assert_int_equal(words.n, n);
 }
 
-static void words_are_split_as_a_shell_does(void **state)
+TEST(words_are_split_as_a_shell_does)
 {
 	assert_words("", (const char *const[]){NULL});
 	assert_words("  -g \t -O1\n", (const char *const[]){"-g", "-O1", NULL});
@@ -83,7 +77,7 @@ static void words_are_split_as_a_shell_does(void **state)
 	assert_non_null(strstr(err->msg, "quote '"));
 }
 
-static void dependency_files_are_read(void **state)
+TEST(dependency_files_are_read)
 {
 	_cleanup_names_ struct names files = {0};
 
@@ -115,7 +109,7 @@ static void make_entry(const struct fixture *f, struct cache_entry *e, char *fil
 	e->object_size = 6;
 }
 
-static void entries_survive_the_cache_and_notice_changes(void **state)
+TEST_WITH(entries_survive_the_cache_and_notice_changes, setup, teardown)
 {
 	const struct fixture *f = *state;
 	_cleanup_entry_ struct cache_entry e = {0}, back = {0};
@@ -147,7 +141,7 @@ static void entries_survive_the_cache_and_notice_changes(void **state)
 	assert_false(dep_holds(&back.deps[1]));
 }
 
-static void damaged_entries_are_refused(void **state)
+TEST_WITH(damaged_entries_are_refused, setup, teardown)
 {
 	const struct fixture *f = *state;
 	_cleanup_entry_ struct cache_entry e = {0};
@@ -186,7 +180,7 @@ static void damaged_entries_are_refused(void **state)
 	assert_non_null(strstr(err->msg, "file list"));
 }
 
-static void hashes_know_where_a_part_ends(void **state)
+TEST(hashes_know_where_a_part_ends)
 {
 	_cleanup_hasher_ struct hasher *a = hasher_new(), *b = hasher_new(), *c = hasher_new();
 
@@ -215,7 +209,7 @@ static bool is_fit(const char *path)
 	return !c.temporary;
 }
 
-static void folders_of_others_are_not_used(void **state)
+TEST_WITH(folders_of_others_are_not_used, setup, teardown)
 {
 	const struct fixture *f = *state;
 	char path[128], link[128];
@@ -247,7 +241,7 @@ static void folders_of_others_are_not_used(void **state)
 	assert_int_equal(unlink(link), 0);
 }
 
-static void a_temporary_cache_goes_with_its_user(void **state)
+TEST_WITH(a_temporary_cache_goes_with_its_user, setup, teardown)
 {
 	const struct fixture *f = *state;
 	struct cache c = {0};
@@ -266,7 +260,7 @@ static void a_temporary_cache_goes_with_its_user(void **state)
 	assert_int_not_equal(access(path, F_OK), 0);
 }
 
-static void old_entries_are_pruned(void **state)
+TEST_WITH(old_entries_are_pruned, setup, teardown)
 {
 	const struct fixture *f = *state;
 	char name[16], *scratch;
@@ -294,7 +288,7 @@ static void old_entries_are_pruned(void **state)
 	close(fd);
 }
 
-static void files_are_replaced_not_followed(void **state)
+TEST_WITH(files_are_replaced_not_followed, setup, teardown)
 {
 	const struct fixture *f = *state;
 	char target[128], link[128];
@@ -347,7 +341,7 @@ static size_t lines_of(const char *path)
 	return n;
 }
 
-static void the_newest_clang_is_found_and_asked_once(void **state)
+TEST_WITH(the_newest_clang_is_found_and_asked_once, setup, teardown)
 {
 	const struct fixture *f = *state;
 	_cleanup_clang_ struct clang first = {0}, again = {0}, named = {0};
@@ -385,30 +379,10 @@ static void the_newest_clang_is_found_and_asked_once(void **state)
 	assert_non_null(strstr(err->hint, "clang-path"));
 }
 
-static void versions_are_read(void **state)
+TEST(versions_are_read)
 {
 	assert_int_equal(clang_parse_major("Debian clang version 14.0.6"), 14);
 	assert_int_equal(clang_parse_major("clang version 9"), 9);
 	assert_int_equal(clang_parse_major("Ubuntu clang version 18.1.3 (1ubuntu1)"), 18);
 	assert_int_equal(clang_parse_major("gcc (Debian) 12"), 0);
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(words_are_split_as_a_shell_does),
-		cmocka_unit_test(dependency_files_are_read),
-		TEST(entries_survive_the_cache_and_notice_changes),
-		TEST(damaged_entries_are_refused),
-		cmocka_unit_test(hashes_know_where_a_part_ends),
-		TEST(folders_of_others_are_not_used),
-		TEST(a_temporary_cache_goes_with_its_user),
-		TEST(old_entries_are_pruned),
-		TEST(files_are_replaced_not_followed),
-		TEST(the_newest_clang_is_found_and_asked_once),
-		cmocka_unit_test(versions_are_read),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

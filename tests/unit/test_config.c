@@ -1,11 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* The configuration's syntax and its files. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <pwd.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -23,7 +17,7 @@ static struct config *parsed(const char *text)
 	return cfg;
 }
 
-static void perfs_own_example_is_read(void **state)
+TEST(perfs_own_example_is_read)
 {
 	_cleanup_config_ struct config *cfg =
 		parsed("[llvm]\n\tdump-obj = true\n\tclang-opt = -g\n");
@@ -37,7 +31,7 @@ static void perfs_own_example_is_read(void **state)
 	assert_null(config_get(cfg, "llvm.clang-path"));
 }
 
-static void values_are_decoded_as_git_does(void **state)
+TEST(values_are_decoded_as_git_does)
 {
 	_cleanup_config_ struct config *cfg = parsed("\xef\xbb\xbf# first\n; second\n"
 						     "[A] one = a  b ; c\n"
@@ -62,7 +56,7 @@ static void values_are_decoded_as_git_does(void **state)
 	assert_null(config_get(cfg, "a.nine"));
 }
 
-static void long_values_are_whole(void **state)
+TEST(long_values_are_whole)
 {
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
 
@@ -76,7 +70,7 @@ static void long_values_are_whole(void **state)
 	assert_string_equal(config_get(cfg, "llvm.clang-path"), "/x");
 }
 
-static void malformed_lines_are_named(void **state)
+TEST(malformed_lines_are_named)
 {
 	static const struct {
 		const char *text, *where, *msg;
@@ -112,7 +106,7 @@ static void malformed_lines_are_named(void **state)
 }
 
 /* No prefix of a text, and no text with a byte changed, does harm. */
-static void damaged_texts_are_survived(void **state)
+TEST(damaged_texts_are_survived)
 {
 	static const char text[] = "[a]\nb = \"c\\n\" ; d\n[e \"f\"]\ng\n h = i\\\nj\n";
 	char copy[sizeof(text)];
@@ -131,7 +125,7 @@ static void damaged_texts_are_survived(void **state)
 	}
 }
 
-static void booleans_are_words(void **state)
+TEST(booleans_are_words)
 {
 	_cleanup_config_ struct config *cfg = parsed(
 		"[a]\nt1 = Yes\nt2\nt3 = ON\nt4 = 1\nf1 = no\nf2 =\nf3 = FALSE\nbad = maybe\n");
@@ -167,7 +161,7 @@ static void count_warning(void *ctx, enum log_level level, const char *fmt, va_l
 	++*(int *)ctx;
 }
 
-static void files_are_read_in_order(void **state)
+TEST(files_are_read_in_order)
 {
 	char home[] = "/tmp/perf-bpf-unit.XXXXXX";
 	char perfs[128], folder[128], own[160];
@@ -238,7 +232,7 @@ static void expect_read(const char *ignored)
 }
 
 /* Who can change what is at the path chooses the programs that we run. */
-static void what_others_can_change_is_ignored(void **state)
+TEST(what_others_can_change_is_ignored)
 {
 	char top[] = "/tmp/perf-bpf-unit.XXXXXX", command[64];
 
@@ -330,7 +324,7 @@ static bool reads_group_writable(uid_t uid, gid_t gid)
 }
 
 /* Where the umask is 002, files can be written by a group that is the user's alone. */
-static void a_group_of_ones_own_may_write(void **state)
+TEST(a_group_of_ones_own_may_write)
 {
 	char top[] = "/tmp/perf-bpf-unit.XXXXXX", command[64];
 	const struct passwd *daemon = getpwnam("daemon");
@@ -352,21 +346,4 @@ static void a_group_of_ones_own_may_write(void **state)
 	assert_false(reads_group_writable(4242, 4242)); /* not a group that is known */
 	snprintf(command, sizeof(command), "rm -r '%s'", top);
 	assert_int_equal(chdir("/") | system(command), 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(perfs_own_example_is_read),
-		cmocka_unit_test(values_are_decoded_as_git_does),
-		cmocka_unit_test(long_values_are_whole),
-		cmocka_unit_test(malformed_lines_are_named),
-		cmocka_unit_test(damaged_texts_are_survived),
-		cmocka_unit_test(booleans_are_words),
-		cmocka_unit_test(files_are_read_in_order),
-		cmocka_unit_test(what_others_can_change_is_ignored),
-		cmocka_unit_test(a_group_of_ones_own_may_write),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,11 +3,6 @@
  * What a confined process must not be able to do, tried by a process that confine() confined.
  * Everything is tried in a child: it cannot be undone.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/bpf.h>
@@ -152,7 +147,7 @@ static void try_everything(void)
 	CHECK(syscall(100000) == -1 && errno == ENOSYS);
 }
 
-static void the_impossible_is_refused(void **state)
+TEST(the_impossible_is_refused)
 {
 	need_seccomp();
 	assert_int_equal(status_of(try_everything), 0);
@@ -181,7 +176,7 @@ static void read_as_usual(void)
 	CHECK(!raise(SIGWINCH)); /* to itself */
 }
 
-static void reading_goes_on(void **state)
+TEST(reading_goes_on)
 {
 	assert_int_equal(status_of(read_as_usual), 0);
 }
@@ -205,7 +200,7 @@ static void call_by_i386(void)
 }
 #endif
 
-static void other_architectures_are_killed(void **state)
+TEST(other_architectures_are_killed)
 {
 	need_seccomp();
 #ifdef __x86_64__
@@ -257,7 +252,7 @@ static void write_in_one_directory(void)
 	CHECK(is_refused(mkdirat(dir, "dir", 0700)));
 }
 
-static void writing_is_for_one_directory(void **state)
+TEST(writing_is_for_one_directory)
 {
 	if (!landlock_abi()) {
 		print_message("# the kernel has no Landlock\n");
@@ -300,7 +295,7 @@ static void confine_twice(void)
 	CHECK(is_refused(syscall(SYS_capset, NULL, NULL)));
 }
 
-static void confining_again_is_narrower(void **state)
+TEST(confining_again_is_narrower)
 {
 	need_seccomp();
 	assert_int_equal(status_of(confine_twice), 0);
@@ -335,7 +330,7 @@ static void start_no_thread(void)
 	CHECK(pthread_create(&thread, NULL, add_one, &n) || SANITIZED);
 }
 
-static void threads_are_no_processes(void **state)
+TEST(threads_are_no_processes)
 {
 	need_seccomp();
 	assert_int_equal(status_of(start_thread), 0);
@@ -374,7 +369,7 @@ static void look_at_objects(void)
 	CHECK(is_refused(kill(getppid(), 0)) || SANITIZED);
 }
 
-static void looking_changes_nothing(void **state)
+TEST(looking_changes_nothing)
 {
 	need_seccomp();
 	if (is_filtered(BPF_OBJ_GET)) {
@@ -395,12 +390,12 @@ static void any_call(void)
 	CHECK(socket(AF_UNIX, SOCK_STREAM, 0) >= 0);
 }
 
-static void without_a_filter_capabilities_are_dropped(void **state)
+TEST(without_a_filter_capabilities_are_dropped)
 {
 	assert_int_equal(status_of(any_call), 0);
 }
 
-static void what_was_done_is_told(void **state)
+TEST(what_was_done_is_told)
 {
 	struct confined done = {.had = ~0ull, .seccomp = true, .landlock_abi = 4};
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
@@ -420,21 +415,4 @@ static void what_was_done_is_told(void **state)
 	confined_text(&done, &text);
 	assert_string_equal(strbuf_str(&text), "no capabilities; system calls are not filtered; "
 					       "Landlock is not used");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_impossible_is_refused),
-		cmocka_unit_test(reading_goes_on),
-		cmocka_unit_test(other_architectures_are_killed),
-		cmocka_unit_test(writing_is_for_one_directory),
-		cmocka_unit_test(confining_again_is_narrower),
-		cmocka_unit_test(threads_are_no_processes),
-		cmocka_unit_test(looking_changes_nothing),
-		cmocka_unit_test(without_a_filter_capabilities_are_dropped),
-		cmocka_unit_test(what_was_done_is_told),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,14 +3,9 @@
  * CO-RE: every kind of relocation between two made-up kernels, with the
  * values worked out by hand, and what happens to the instructions.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "lib/base/strbuf.h"
 #include "lib/core/core.h"
@@ -240,7 +235,7 @@ static void expect_refused(struct world *w, uint32_t kind, uint32_t id, const ch
 	error_free(err);
 }
 
-static void finds_fields(void **state)
+TEST_WITH(finds_fields, setup, teardown)
 {
 	struct world *w = *state;
 
@@ -268,7 +263,7 @@ static void finds_fields(void **state)
 	assert_true(resolve(w, CORE_FIELD_SIGNED, TASK, "0:6").poison);
 }
 
-static void shifts_bitfields(void **state)
+TEST_WITH(shifts_bitfields, setup, teardown)
 {
 	struct world *w = *state;
 
@@ -292,7 +287,7 @@ static void shifts_bitfields(void **state)
  * On a big-endian machine the first bit of a field is its highest: the shift is
  * counted from the other end of the word, and of the 8 bytes it is loaded into.
  */
-static void shifts_bitfields_of_the_other_byte_order(void **state)
+TEST(shifts_bitfields_of_the_other_byte_order)
 {
 	struct btf *b = btf__new_empty();
 	static const enum btf_endianness orders[] = {BTF_LITTLE_ENDIAN, BTF_BIG_ENDIAN};
@@ -319,7 +314,7 @@ static void shifts_bitfields_of_the_other_byte_order(void **state)
 }
 
 /* 20 bits at bit 20 of ints: no 4 bytes hold them, 8 do; 60 bits at bit 20: nothing does. */
-static void widens_bitfields(void **state)
+TEST(widens_bitfields)
 {
 	struct btf *b = btf__new_empty();
 	struct core *core;
@@ -349,7 +344,7 @@ static void widens_bitfields(void **state)
 	btf__free(b);
 }
 
-static void finds_types(void **state)
+TEST_WITH(finds_types, setup, teardown)
 {
 	struct world *w = *state;
 
@@ -374,7 +369,7 @@ static void finds_types(void **state)
 	expect(w, CORE_TYPE_MATCHES, BIG, "0", 1, 1);
 }
 
-static void finds_enum_values(void **state)
+TEST_WITH(finds_enum_values, setup, teardown)
 {
 	struct world *w = *state;
 
@@ -387,7 +382,7 @@ static void finds_enum_values(void **state)
 	assert_true(resolve(w, CORE_ENUMVAL_VALUE, COLOR, "2").poison);
 }
 
-static void sees_ambiguity(void **state)
+TEST_WITH(sees_ambiguity, setup, teardown)
 {
 	struct world *w = *state;
 
@@ -399,7 +394,7 @@ static void sees_ambiguity(void **state)
 	expect_refused(w, CORE_TYPE_ID_TARGET, TWICE, "0", ENOTUNIQ, "ambiguous");
 }
 
-static void refuses_nonsense(void **state)
+TEST_WITH(refuses_nonsense, setup, teardown)
 {
 	struct world *w = *state;
 
@@ -438,7 +433,7 @@ static struct error *patch(struct world *w, uint32_t kind, uint32_t id, const ch
 	return core_relocate(w->core, &r, "prog", insns, n, 0);
 }
 
-static void patches_instructions(void **state)
+TEST_WITH(patches_instructions, setup, teardown)
 {
 	struct world *w = *state;
 	struct bpf_insn mov = {.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = 1, .imm = 4};
@@ -488,7 +483,7 @@ static void expect_unpatched(struct world *w, uint32_t kind, uint32_t id, const 
 	error_free(err);
 }
 
-static void refuses_wrong_instructions(void **state)
+TEST_WITH(refuses_wrong_instructions, setup, teardown)
 {
 	struct world *w = *state;
 	struct bpf_insn insn = {.code = BPF_ALU64 | BPF_MOV | BPF_K, .imm = 5};
@@ -517,7 +512,7 @@ static void refuses_wrong_instructions(void **state)
 	error_free(err);
 }
 
-static void poisons_and_explains(void **state)
+TEST_WITH(poisons_and_explains, setup, teardown)
 {
 	struct world *w = *state;
 	struct bpf_insn load = {.code = BPF_LDX | BPF_MEM | BPF_W, .off = 0};
@@ -542,7 +537,7 @@ static void poisons_and_explains(void **state)
 	assert_null(core_explain(w->core, -1));
 }
 
-static void poisons_unsafe_resizing(void **state)
+TEST(poisons_unsafe_resizing)
 {
 	struct btf *local = btf__new_empty(), *targ = btf__new_empty();
 	struct core *core;
@@ -646,7 +641,7 @@ static struct error *resolve_x(struct modules_world *w, uint32_t id, uint32_t ki
 	return core_resolve(w->core, &r, res);
 }
 
-static void asks_modules_last(void **state)
+TEST(asks_modules_last)
 {
 	struct modules_world w = {0};
 	struct core_result res;
@@ -671,7 +666,7 @@ static void asks_modules_last(void **state)
 	modules_world_free(&w);
 }
 
-static void modules_may_disagree(void **state)
+TEST(modules_may_disagree)
 {
 	struct modules_world w = {0};
 	struct core_result res;
@@ -703,7 +698,7 @@ static char *poison_of(struct modules_world *w, uint32_t id, bool *lacks_type)
 	return strdup(core_explain(w->core, insn.imm));
 }
 
-static void says_that_modules_were_asked(void **state)
+TEST(says_that_modules_were_asked)
 {
 	struct modules_world w = {.unread = 3, .fails = 1};
 	struct core_result res;
@@ -747,7 +742,7 @@ static void says_that_modules_were_asked(void **state)
 }
 
 /* Graphs that would take forever to walk. */
-static void survives_hostile_types(void **state)
+TEST(survives_hostile_types)
 {
 	struct btf *local = btf__new_empty(), *targ = btf__new_empty();
 	struct core *core;
@@ -773,30 +768,4 @@ static void survives_hostile_types(void **state)
 	core_free(core);
 	btf__free(local);
 	btf__free(targ);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(finds_fields),
-		TEST(shifts_bitfields),
-		cmocka_unit_test(widens_bitfields),
-		cmocka_unit_test(shifts_bitfields_of_the_other_byte_order),
-		TEST(finds_types),
-		TEST(finds_enum_values),
-		TEST(sees_ambiguity),
-		TEST(refuses_nonsense),
-		TEST(patches_instructions),
-		TEST(refuses_wrong_instructions),
-		TEST(poisons_and_explains),
-		cmocka_unit_test(poisons_unsafe_resizing),
-		cmocka_unit_test(asks_modules_last),
-		cmocka_unit_test(modules_may_disagree),
-		cmocka_unit_test(says_that_modules_were_asked),
-		cmocka_unit_test(survives_hostile_types),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

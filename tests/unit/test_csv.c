@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Results as CSV, and text that a terminal may have. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "show/csv.h"
 #include "show/plain.h"
@@ -21,7 +15,7 @@ static void check(struct csv *csv, const struct results *results, const char *wa
 	assert_string_equal(strbuf_str(&out), want);
 }
 
-static void test_every_kind(void **state)
+TEST(test_every_kind)
 {
 	_cleanup_results_ struct results results = {0};
 	struct csv csv = {0};
@@ -64,7 +58,7 @@ static void test_every_kind(void **state)
 	csv_deinit(&csv);
 }
 
-static void test_looks(void **state)
+TEST(test_looks)
 {
 	struct csv csv = {.looks = true};
 
@@ -81,7 +75,7 @@ static void test_looks(void **state)
 	csv_deinit(&csv);
 }
 
-static void test_events(void **state)
+TEST(test_events)
 {
 	struct csv csv = {0};
 
@@ -102,7 +96,7 @@ static void test_events(void **state)
 }
 
 /* What a spreadsheet would calculate becomes text; numbers stay numbers. */
-static void test_formulas(void **state)
+TEST(test_formulas)
 {
 	static const struct result_column columns[] = {{.name = "comm", .is_key = true}};
 	static const char *const texts[] = {"=1+1", "@SUM(1)", "-bash", "+a",
@@ -126,7 +120,7 @@ static void test_formulas(void **state)
 	csv_deinit(&csv);
 }
 
-static void test_nothing(void **state)
+TEST(test_nothing)
 {
 	_cleanup_results_ struct results results = {0};
 	struct csv csv = {0};
@@ -143,7 +137,7 @@ static void test_nothing(void **state)
 }
 
 /* A reader that makes an object of each row would lose one of two columns with one name. */
-static void test_names_twice(void **state)
+TEST(test_names_twice)
 {
 	static const struct result_column columns[] = {
 		{.name = "map", .is_key = true},
@@ -172,7 +166,7 @@ static void check_plain(const char *from, const char *want, size_t width)
 	assert_int_equal(plain_width(strbuf_str(&out), out.len), width);
 }
 
-static void test_plain(void **state)
+TEST(test_plain)
 {
 	check_plain("", "", 0);
 	check_plain("dd é", "dd é", 4);
@@ -194,7 +188,7 @@ static void check_cut(const char *from, size_t columns, const char *want)
 	assert_int_equal(taken, plain_width(want, strlen(want)));
 }
 
-static void test_cut(void **state)
+TEST(test_cut)
 {
 	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
 
@@ -207,16 +201,4 @@ static void test_cut(void **state)
 	check_cut("", 0, "");
 	plain_add_cut(&out, "abcdef", 6, 3, true);
 	assert_string_equal(strbuf_str(&out), "ab~");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_every_kind),  cmocka_unit_test(test_looks),
-		cmocka_unit_test(test_formulas),    cmocka_unit_test(test_nothing),
-		cmocka_unit_test(test_names_twice), cmocka_unit_test(test_events),
-		cmocka_unit_test(test_plain),	    cmocka_unit_test(test_cut),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

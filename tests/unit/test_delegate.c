@@ -1,13 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* delegate/: messages, the text of approvals, and who may run what. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "delegate/approval_store.h"
 #include "delegate/subordinate_uid.h"
@@ -15,7 +9,7 @@
 static const uint8_t object[SHA256_BYTES] = {1, 2, 3};
 static const uint8_t other[SHA256_BYTES] = {4, 5, 6};
 
-static void requests(void **state)
+TEST(requests)
 {
 	struct delegate_request good, bad, got;
 	struct trace_request trace;
@@ -74,7 +68,7 @@ static bool trace_parses(struct trace_request *trace)
 	return true;
 }
 
-static void trace_requests(void **state)
+TEST(trace_requests)
 {
 	struct trace_request good = {.n_pids = 2, .pids = {5, 6}, .events = 1, .calls = {1}};
 	struct trace_request bad, got;
@@ -121,7 +115,7 @@ static void trace_requests(void **state)
 }
 
 /* Both sides have the calls of the same kernel; what else is asked for is noticed. */
-static void trace_calls(void **state)
+TEST(trace_calls)
 {
 	struct trace_request request = {.events = 1};
 	struct trace_call *calls = calloc(TRACE_ABIS * TRACE_NRS, sizeof(*calls)), *got;
@@ -155,7 +149,7 @@ static struct delegate_answer an_answer(void)
 	return answer;
 }
 
-static void answers(void **state)
+TEST(answers)
 {
 	const struct delegate_answer good = an_answer();
 	struct delegate_answer bad, got;
@@ -180,7 +174,7 @@ static void answers(void **state)
 	assert_false(delegate_answer_parse(&bad, sizeof(bad), 0, &got));
 }
 
-static void texts_of_approvals(void **state)
+TEST(texts_of_approvals)
 {
 	static const char *const wrong[] = {
 		"",
@@ -236,7 +230,7 @@ static struct approval *add(struct approvals *list, const uint8_t *of, const cha
 	return a;
 }
 
-static void who_may(void **state)
+TEST(who_may)
 {
 	_cleanup_approvals_ struct approvals list = {0};
 	const uint32_t gids[] = {100, 50}, none[] = {100};
@@ -267,7 +261,7 @@ static void who_may(void **state)
 }
 
 /* subuid(5) */
-static void subordinate_ids(void **state)
+TEST(subordinate_ids)
 {
 	static const char text[] =
 		"# a comment\n"
@@ -291,16 +285,4 @@ static void subordinate_ids(void **state)
 	assert_int_equal(subordinate_uid_owner("", 5), 5);
 	assert_int_equal(subordinate_uid_owner_at("/nonexistent", 5), 5);
 	assert_int_equal(subordinate_uid_owner_at("/dev/zero", 5), 5);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(requests),	      cmocka_unit_test(trace_requests),
-		cmocka_unit_test(trace_calls),	      cmocka_unit_test(answers),
-		cmocka_unit_test(texts_of_approvals), cmocka_unit_test(who_may),
-		cmocka_unit_test(subordinate_ids),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

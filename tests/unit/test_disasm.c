@@ -3,12 +3,6 @@
  * disasm/: each kind of BPF instruction as the kernel's verifier writes it, and the machine code of
  * each machine. (tests/cmd/test_prog.sh lets the running kernel write the same instructions.)
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <elf.h>
 #include <stdlib.h>
 #include <string.h>
@@ -115,7 +109,7 @@ static const struct expectation expectations[] = {
 	{{INSN(0xf5, 15, 15, -1, 0)}, "(f5) unknown instruction: dst 15 src 15 off -1 imm 0"},
 };
 
-static void test_each_instruction(void **state)
+TEST(test_each_instruction)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(expectations); i++) {
 		const struct expectation *e = &expectations[i];
@@ -129,7 +123,7 @@ static void test_each_instruction(void **state)
 	}
 }
 
-static void test_a_constant_that_is_cut(void **state)
+TEST(test_a_constant_that_is_cut)
 {
 	const struct bpf_insn insns[] = {INSN(0x18, 1, 0, 0, 7), INSN(0x95, 0, 0, 0, 0)};
 	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
@@ -163,7 +157,7 @@ static bool name_constant(void *ctx, const struct bpf_insn *insn, uint64_t value
 	return true;
 }
 
-static void test_names(void **state)
+TEST(test_names)
 {
 	const struct disasm_names names = {name_call, name_constant, (char *)"sub"};
 	const struct bpf_insn insns[] = {
@@ -250,7 +244,7 @@ static void add_machine_insn(uint64_t at, const struct disasm_machine_insn *insn
 }
 
 /* Whatever machine this is, capstone knows the others. */
-static void test_machine_code(void **state)
+TEST(test_machine_code)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(machine_expectations); i++) {
 		const struct machine_expectation *e = &machine_expectations[i];
@@ -272,7 +266,7 @@ static void test_machine_code(void **state)
 }
 
 /* Capstone 4 does not know these of AVX-512; they are not read from their middle. */
-static void test_instructions_that_capstone_may_not_know(void **state)
+TEST(test_instructions_that_capstone_may_not_know)
 {
 	/* vmovdqu64 (%rdi),%ymm17; vptestmb %ymm17,%ymm17,%k2; vpcmpeqb (%rsi),%ymm17,%k1{%k2}; ret
 	 */
@@ -297,7 +291,7 @@ static void test_instructions_that_capstone_may_not_know(void **state)
 	assert_true(cursor_end(&c));
 }
 
-static void test_machine_that_is_not_known(void **state)
+TEST(test_machine_that_is_not_known)
 {
 	const struct disasm_machine_opts opts = {.machine = EM_S390};
 	struct disasm_machine *m = NULL;
@@ -309,7 +303,7 @@ static void test_machine_that_is_not_known(void **state)
 }
 
 /* Of each kind of map, prefix and operand; objdump has the same lengths. */
-static void test_x86_lengths(void **state)
+TEST(test_x86_lengths)
 {
 	static const struct {
 		const char *bytes;
@@ -389,19 +383,4 @@ static void test_x86_lengths(void **state)
 
 		assert_true(disasm_x86_length((const uint8_t *)bytes, size, i & 1) <= size);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_x86_lengths),
-		cmocka_unit_test(test_each_instruction),
-		cmocka_unit_test(test_a_constant_that_is_cut),
-		cmocka_unit_test(test_names),
-		cmocka_unit_test(test_machine_code),
-		cmocka_unit_test(test_instructions_that_capstone_may_not_know),
-		cmocka_unit_test(test_machine_that_is_not_known),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,17 +3,11 @@
  */
 #include <dirent.h>
 #include <fcntl.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "lib/base/strbuf.h"
 #include "perf/record/record.h"
@@ -80,7 +74,7 @@ static unsigned count_files(bool hidden)
 	return n;
 }
 
-static void test_one_after_the_other(void **state)
+TEST_WITH(test_one_after_the_other, make_dir, remove_dir)
 {
 	const struct file_series_opts opts = {.path = path};
 	_cleanup_(file_series_freep) struct file_series *series = NULL;
@@ -112,7 +106,7 @@ static void test_one_after_the_other(void **state)
 	assert_int_equal(count_files(true), 0);
 }
 
-static void test_the_oldest_are_removed(void **state)
+TEST_WITH(test_the_oldest_are_removed, make_dir, remove_dir)
 {
 	const struct file_series_opts opts = {.path = path, .max_files = 2};
 	_cleanup_(file_series_freep) struct file_series *series = NULL;
@@ -140,7 +134,7 @@ static void test_the_oldest_are_removed(void **state)
 }
 
 /* What did not become a file of the series does not stay. */
-static void test_a_file_that_is_given_up(void **state)
+TEST_WITH(test_a_file_that_is_given_up, make_dir, remove_dir)
 {
 	const struct file_series_opts opts = {.path = path};
 	struct file_series *series = NULL;
@@ -165,7 +159,7 @@ static struct error *cannot_confine(void *ctx)
 	return error_new(EPERM, "no");
 }
 
-static void test_what_cannot_be(void **state)
+TEST_WITH(test_what_cannot_be, make_dir, remove_dir)
 {
 	struct file_series_opts opts = {.path = "/dev/null"};
 	struct file_series *series = NULL;
@@ -192,7 +186,7 @@ static void test_what_cannot_be(void **state)
 	file_series_free(series);
 }
 
-static void test_what_switch_output_says(void **state)
+TEST(test_what_switch_output_says)
 {
 	static const struct {
 		const char *text;
@@ -241,17 +235,4 @@ static void test_what_switch_output_says(void **state)
 			fail_msg("'%s' is taken", bad[i]);
 		error_free(err);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_one_after_the_other, make_dir, remove_dir),
-		cmocka_unit_test_setup_teardown(test_the_oldest_are_removed, make_dir, remove_dir),
-		cmocka_unit_test_setup_teardown(test_a_file_that_is_given_up, make_dir, remove_dir),
-		cmocka_unit_test_setup_teardown(test_what_cannot_be, make_dir, remove_dir),
-		cmocka_unit_test(test_what_switch_output_says),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

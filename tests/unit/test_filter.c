@@ -1,11 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Selection of samples: lists, spans of time, and conditions, with what is wrong in them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "perf/filter/event_switch.h"
 #include "perf/filter/filter.h"
 #include "perf/filter/internal.h"
@@ -21,7 +15,7 @@ static void assert_usage(struct error *err, const char *text, const char *of)
 	error_free(err);
 }
 
-static void cpus(void **state)
+TEST(cpus)
 {
 	static const char *const wrong[] = {"",	    ",",     "a",  "1,",  ",1",
 					    "1,,2", "3-1",   "1-", "-1",  "1-2-3",
@@ -44,7 +38,7 @@ static void cpus(void **state)
 	error_free(err);
 }
 
-static void numbers(void **state)
+TEST(numbers)
 {
 	static const char *const wrong[] = {"",		  "foo", "1,",	 "1,,2", "-1",
 					    "2147483648", "1-3", "0x10", "1 2"};
@@ -61,7 +55,7 @@ static void numbers(void **state)
 	}
 }
 
-static void names(void **state)
+TEST(names)
 {
 	static const char *const wrong[] = {"", ",", "a,", ",a", "a,,b"};
 	struct names list = {0};
@@ -77,7 +71,7 @@ static void names(void **state)
 	}
 }
 
-static void spans_of_seconds(void **state)
+TEST(spans_of_seconds)
 {
 	static const char *const wrong[] = {
 		"",    ",", "5",    "a,b",   "5,4",   "1,2x",	"1,2,3", "1.1234567891,2",
@@ -121,7 +115,7 @@ static void spans_of_seconds(void **state)
 	}
 }
 
-static void shares_of_a_recording(void **state)
+TEST(shares_of_a_recording)
 {
 	static const char *const wrong[] = {
 		"%",
@@ -307,7 +301,7 @@ static bool is_true_as_list(const char *text)
 }
 
 /* Times that a damaged or hostile recording may have. */
-static void shares_of_any_times(void **state)
+TEST(shares_of_any_times)
 {
 	struct time_spans all = {0};
 
@@ -319,7 +313,7 @@ static void shares_of_any_times(void **state)
 	vec_deinit(&all);
 }
 
-static void conditions(void **state)
+TEST(conditions)
 {
 	static const char *const yes[] = {
 		"count > 4096 && comm == \"dd\"",
@@ -405,7 +399,7 @@ static void conditions(void **state)
 			fail_msg("%s is true", no[i]);
 }
 
-static void wrong_conditions_have_a_mark(void **state)
+TEST(wrong_conditions_have_a_mark)
 {
 	static const struct {
 		const char *text;
@@ -471,7 +465,7 @@ static void wrong_conditions_have_a_mark(void **state)
 	}
 }
 
-static void conditions_are_bounded(void **state)
+TEST(conditions_are_bounded)
 {
 	static char text[5000];
 	struct where *w = NULL;
@@ -499,7 +493,7 @@ static void conditions_are_bounded(void **state)
 	where_free(w);
 }
 
-static void types_are_checked(void **state)
+TEST(types_are_checked)
 {
 	static const struct {
 		const char *text;
@@ -537,7 +531,7 @@ static void types_are_checked(void **state)
 }
 
 /* The options by their long names, so that the user finds them again. */
-static void options_are_named(void **state)
+TEST(options_are_named)
 {
 	static const struct {
 		struct filter_opts opts;
@@ -569,7 +563,7 @@ static bool needs_location(const char *where)
 }
 
 /* The address of a probe's sample is that of the probe, once it has been looked at. */
-static void locations_are_asked_for(void **state)
+TEST(locations_are_asked_for)
 {
 	assert_true(needs_location("ip == 0x1000"));
 	assert_true(needs_location("pid == 1 || sample.sym == 'main'"));
@@ -598,7 +592,7 @@ static void assert_switched(const char *on, const char *off, bool shows_both, co
 	assert_string_equal(got, selected);
 }
 
-static void events_switch(void **state)
+TEST(events_switch)
 {
 	assert_switched(NULL, NULL, false, "xofx", "xofx");
 	assert_switched("on", NULL, false, "xfxoxxofx", "xxofx");
@@ -610,25 +604,4 @@ static void events_switch(void **state)
 	assert_switched("on", "on", false, "xoxoxox", "xx");
 	assert_switched("on", NULL, false, "2xox2", "x2");
 	assert_switched("nothing", NULL, true, "xof", "");
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(cpus),
-		cmocka_unit_test(numbers),
-		cmocka_unit_test(names),
-		cmocka_unit_test(spans_of_seconds),
-		cmocka_unit_test(shares_of_a_recording),
-		cmocka_unit_test(shares_of_any_times),
-		cmocka_unit_test(conditions),
-		cmocka_unit_test(wrong_conditions_have_a_mark),
-		cmocka_unit_test(conditions_are_bounded),
-		cmocka_unit_test(types_are_checked),
-		cmocka_unit_test(options_are_named),
-		cmocka_unit_test(locations_are_asked_for),
-		cmocka_unit_test(events_switch),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Probe points that a process of its own finds, and points as bytes. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <signal.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #include "lib/base/cleanup.h"
 #include "lib/base/strbuf.h"
@@ -76,7 +71,7 @@ static struct error *find(confine_fn *confine, const char *text, char said[64],
 	return NULL;
 }
 
-static void the_same_points_are_found(void **state)
+TEST(the_same_points_are_found)
 {
 	static const char *const texts[] = {
 		FOUND,
@@ -100,7 +95,7 @@ static void the_same_points_are_found(void **state)
 	}
 }
 
-static void errors_are_the_same(void **state)
+TEST(errors_are_the_same)
 {
 	_cleanup_probe_points_ struct probe_points points = {0};
 	char said[64] = "";
@@ -116,7 +111,7 @@ static void errors_are_the_same(void **state)
 	assert_int_equal(points.n, 0);
 }
 
-static void what_cannot_be_confined_finds_nothing(void **state)
+TEST(what_cannot_be_confined_finds_nothing)
 {
 	_cleanup_probe_points_ struct probe_points points = {0};
 	char said[64] = "";
@@ -128,7 +123,7 @@ static void what_cannot_be_confined_finds_nothing(void **state)
 	assert_string_equal(err->hint, "try again");
 }
 
-static void its_end_is_an_error(void **state)
+TEST(its_end_is_an_error)
 {
 	_cleanup_probe_points_ struct probe_points points = {0};
 	char said[64] = "";
@@ -146,7 +141,7 @@ static struct error *decode(const void *data, size_t size)
 	return decode_points(&c, &points);
 }
 
-static void damaged_points_are_refused(void **state)
+TEST(damaged_points_are_refused)
 {
 	_cleanup_probe_points_ struct probe_points points = {0};
 	_cleanup_strbuf_ struct strbuf bytes = STRBUF_INIT;
@@ -171,17 +166,4 @@ static void damaged_points_are_refused(void **state)
 			error_free(decode(bytes.str, bytes.len));
 			bytes.str[i] ^= (char)(1 << bit);
 		}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_same_points_are_found),
-		cmocka_unit_test(errors_are_the_same),
-		cmocka_unit_test(what_cannot_be_confined_finds_nothing),
-		cmocka_unit_test(its_end_is_an_error),
-		cmocka_unit_test(damaged_points_are_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

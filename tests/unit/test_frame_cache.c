@@ -1,14 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Lines of call chains that were printed before: the text that is found is the key's own. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "perf/print/frame_cache.h"
 
@@ -47,7 +41,7 @@ static void check_known(const struct frame_cache *cache, const struct frame_key 
 	free(found);
 }
 
-static void a_text_is_of_its_key(void **state)
+TEST(a_text_is_of_its_key)
 {
 	const struct frame_key key = {&place, 0x1234, 3};
 	const struct frame_key others[] = {
@@ -68,7 +62,7 @@ static void a_text_is_of_its_key(void **state)
 }
 
 /* Far more keys than there is room for, with texts of all lengths: each has its own or none. */
-static void a_full_cache_forgets(void **state)
+TEST(a_full_cache_forgets)
 {
 	struct frame_cache cache = {0};
 	char text[100];
@@ -92,7 +86,7 @@ static void a_full_cache_forgets(void **state)
 }
 
 /* Keys that differ in one part only: of so many, some share a slot. */
-static void one_slot_has_one_text(void **state)
+TEST(one_slot_has_one_text)
 {
 	struct frame_cache cache = {0};
 
@@ -105,7 +99,7 @@ static void one_slot_has_one_text(void **state)
 }
 
 /* C++ has names of kilobytes: they would take more memory than all others. */
-static void long_texts_are_not_kept(void **state)
+TEST(long_texts_are_not_kept)
 {
 	const struct frame_key key = {&place, 1, 1};
 	struct frame_cache cache = {0};
@@ -120,7 +114,7 @@ static void long_texts_are_not_kept(void **state)
 }
 
 /* What was not added whole is not a text. */
-static void a_failed_buffer_is_not_kept(void **state)
+TEST(a_failed_buffer_is_not_kept)
 {
 	const struct frame_key key = {&place, 1, 1};
 	struct frame_cache cache = {0};
@@ -132,17 +126,4 @@ static void a_failed_buffer_is_not_kept(void **state)
 	assert_null(known(&cache, &key));
 	strbuf_deinit(&out);
 	frame_cache_deinit(&cache);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_text_is_of_its_key),
-		cmocka_unit_test(a_full_cache_forgets),
-		cmocka_unit_test(one_slot_has_one_text),
-		cmocka_unit_test(long_texts_are_not_kept),
-		cmocka_unit_test(a_failed_buffer_is_not_kept),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,16 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* run/group_labels: columns for the containers and pods of processes. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "lib/base/cleanup.h"
 #include "run/group_labels.h"
@@ -18,7 +12,7 @@
 #define ID  "4bf12d0b5d3a7a4e8c4fb4ae4e6cf1a3b8d2a0f77c1b4f1d9e0a6b5c4d3e2f10"
 #define POD "1f6b2c3d-0a1b-4c2d-8e3f-112233445566"
 
-static void test_parse(void **state)
+TEST(test_parse)
 {
 	static const char *const wrong[] = {"", "container,", "pods", "pod,pod", "cgroup,x"};
 	struct group_labels labels;
@@ -85,7 +79,7 @@ static void add_table(struct results *results, const struct result_column *colum
 		.columns = columns, .n_columns = 3, .cells = cells, .n_rows = n_rows};
 }
 
-static void test_table(void **state)
+TEST(test_table)
 {
 	char proc[] = "/tmp/pb-labels-XXXXXX";
 	static const struct result_column columns[] = {
@@ -140,7 +134,7 @@ static void test_table(void **state)
 }
 
 /* A process that moves has its new cgroup; a pid that another process has now has none. */
-static void test_pids_that_are_used_again(void **state)
+TEST(test_pids_that_are_used_again)
 {
 	char proc[] = "/tmp/pb-labels-XXXXXX";
 
@@ -165,15 +159,4 @@ static void test_pids_that_are_used_again(void **state)
 	}
 	remove_process(proc, 7);
 	rmdir(proc);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_parse),
-		cmocka_unit_test(test_table),
-		cmocka_unit_test(test_pids_that_are_used_again),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* perf/hist, perf/resolve and show/: on a made-up process whose names come from a JIT's map. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -139,7 +134,7 @@ static const struct hist_entry *entry(const struct hist *h, const char *name)
 	return NULL;
 }
 
-static void test_resolve(void **state)
+TEST_WITH(test_resolve, setup, teardown)
 {
 	struct world *w = *state;
 	struct location loc, chain[4];
@@ -169,7 +164,7 @@ static void test_resolve(void **state)
 	assert_int_equal(resolve_chain(w->resolver, thread_of(w), &s, chain, 4), 0);
 }
 
-static void test_children(void **state)
+TEST_WITH(test_children, setup, teardown)
 {
 	struct world *w = *state;
 	struct hist_spec spec = spec_make("comm,dso,sym", true, true);
@@ -222,7 +217,7 @@ static void test_children(void **state)
 	hist_free(h);
 }
 
-static void test_no_children(void **state)
+TEST_WITH(test_no_children, setup, teardown)
 {
 	struct world *w = *state;
 	struct hist_spec spec = spec_make("sym", false, false);
@@ -257,7 +252,7 @@ static void test_no_children(void **state)
 	hist_free(h);
 }
 
-static void test_max_stack_and_parent(void **state)
+TEST_WITH(test_max_stack_and_parent, setup, teardown)
 {
 	struct world *w = *state;
 	struct hist_spec spec = spec_make("parent", false, true);
@@ -299,7 +294,7 @@ static uint64_t stacks_total(const struct hist *h, size_t *n)
 }
 
 /* A sum of periods that is too large is the largest number, and the results say so. */
-static void test_sums_that_are_too_large(void **state)
+TEST_WITH(test_sums_that_are_too_large, setup, teardown)
 {
 	struct world *w = *state;
 	struct hist_spec spec = spec_make("symbol", true, true);
@@ -329,7 +324,7 @@ static void test_sums_that_are_too_large(void **state)
 }
 
 /* The stacks are those that the rows of the table are made of. */
-static void test_stacks_of_symbol_filter(void **state)
+TEST_WITH(test_stacks_of_symbol_filter, setup, teardown)
 {
 	struct world *w = *state;
 
@@ -351,7 +346,7 @@ static void test_stacks_of_symbol_filter(void **state)
 }
 
 /* Without call chains, a stack is its innermost function, with and without children. */
-static void test_stacks_without_chains(void **state)
+TEST_WITH(test_stacks_without_chains, setup, teardown)
 {
 	struct world *w = *state;
 
@@ -381,7 +376,7 @@ static size_t n_shown(const struct hist *h)
 }
 
 /* What was counted once is summed up again by other keys, and in part. */
-static void test_again(void **state)
+TEST_WITH(test_again, setup, teardown)
 {
 	struct world *w = *state;
 	struct hist_spec spec = spec_make("comm,dso,sym", true, false);
@@ -435,7 +430,7 @@ static void test_again(void **state)
 }
 
 /* Of a live session: what was counted loses weight, and its memory is given back. */
-static void test_fade(void **state)
+TEST_WITH(test_fade, setup, teardown)
 {
 	struct world *w = *state;
 	struct hist_spec spec = spec_make("comm,dso,sym", true, false);
@@ -508,7 +503,7 @@ static size_t stacks_that_count(const struct hist *h, uint64_t *period)
 }
 
 /* However many samples differ, so many are kept as there is room for; sums stay what they are. */
-static void test_room(void **state)
+TEST_WITH(test_room, setup, teardown)
 {
 	enum { ROOM = 512 << 10, N = 20000 };
 	const uint64_t first = 1 << 20;
@@ -551,7 +546,7 @@ static void test_room(void **state)
 	hist_free(h);
 }
 
-static void test_spec(void **state)
+TEST(test_spec)
 {
 	struct hist_spec_opts opts = {.sz = sizeof(opts), .children = true};
 	struct hist_spec spec;
@@ -592,7 +587,7 @@ static void test_spec(void **state)
 	error_free(err);
 }
 
-static void test_spec_of_branches(void **state)
+TEST(test_spec_of_branches)
 {
 	struct hist_spec_opts opts = {.sz = sizeof(opts), .children = true, .branches = true};
 	struct hist_spec spec;
@@ -655,7 +650,7 @@ static struct hist_spec spec_of_branches(const char *sort)
 	return spec;
 }
 
-static void test_branches(void **state)
+TEST_WITH(test_branches, setup, teardown)
 {
 	struct world *w = *state;
 	struct hist_spec spec = spec_of_branches("symbol_from,symbol_to,cycles");
@@ -714,7 +709,7 @@ static void test_branches(void **state)
 	hist_free(h);
 }
 
-static void test_types_of_branches(void **state)
+TEST(test_types_of_branches)
 {
 	struct branch_stats stats = {0};
 	struct strbuf out = STRBUF_INIT;
@@ -760,7 +755,7 @@ static int check_black(const struct rb_node *rb)
 }
 
 /* What makes rows, and what is added up in them. */
-static void test_numbers(void **state)
+TEST_WITH(test_numbers, setup, teardown)
 {
 	struct world *w = *state;
 	struct hist_spec spec = spec_make("sym,weight,ins_lat,code_page_size,addr", true, false);
@@ -793,7 +788,7 @@ static void test_numbers(void **state)
 	hist_free(h);
 }
 
-static void test_keys_of_a_diff(void **state)
+TEST(test_keys_of_a_diff)
 {
 	struct hist_spec_opts opts = {.sz = sizeof(opts), .diff = true, .children = true};
 	struct hist_spec spec;
@@ -817,7 +812,7 @@ static void test_keys_of_a_diff(void **state)
 	error_free(err);
 }
 
-static void test_methods_of_a_diff(void **state)
+TEST(test_methods_of_a_diff)
 {
 	static const char *const wrong[] = {"",		 "Delta",      "delta:1",     "wdiff",
 					    "wdiff:1",	 "wdiff:1,",   "wdiff:0,1",   "wdiff:1,0",
@@ -842,7 +837,7 @@ static void test_methods_of_a_diff(void **state)
 	}
 }
 
-static void test_rbtree(void **state)
+TEST(test_rbtree)
 {
 	static struct number numbers[1000];
 	struct rb_tree tree = {0};
@@ -868,7 +863,7 @@ static void test_rbtree(void **state)
 	assert_int_equal(seen, 1000);
 }
 
-static void test_table(void **state)
+TEST(test_table)
 {
 	const struct show_column columns[] = {
 		{"Share", 7, true}, {"Name", 6, false}, {"X", 1, false}};
@@ -888,7 +883,7 @@ static void test_table(void **state)
 	strbuf_deinit(&sb);
 }
 
-static void test_tree(void **state)
+TEST(test_tree)
 {
 	const char *main_lines[] = {"main", "run"}, *x[] = {"x"}, *y[] = {"y", "z"};
 	struct show_node kids[] = {{.value = "70.00%", .lines = x, .n_lines = 1},
@@ -928,7 +923,7 @@ static void test_tree(void **state)
 }
 
 /* As many as are wanted, of all of the time, each of those that there were at most once. */
-static void test_samples_that_are_kept(void **state)
+TEST(test_samples_that_are_kept)
 {
 	struct arena arena = {0};
 	size_t in_first_half = 0, n = 0;
@@ -959,33 +954,4 @@ static void test_samples_that_are_kept(void **state)
 	/* of 500; what is kept depends on the times alone */
 	assert_in_range(in_first_half, 200, 300);
 	arena_deinit(&arena);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_resolve, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_children, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_no_children, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_max_stack_and_parent, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_stacks_of_symbol_filter, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_stacks_without_chains, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_sums_that_are_too_large, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_again, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_fade, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_room, setup, teardown),
-		cmocka_unit_test(test_spec),
-		cmocka_unit_test(test_spec_of_branches),
-		cmocka_unit_test(test_types_of_branches),
-		cmocka_unit_test_setup_teardown(test_branches, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_numbers, setup, teardown),
-		cmocka_unit_test(test_keys_of_a_diff),
-		cmocka_unit_test(test_methods_of_a_diff),
-		cmocka_unit_test(test_rbtree),
-		cmocka_unit_test(test_table),
-		cmocka_unit_test(test_tree),
-		cmocka_unit_test(test_samples_that_are_kept),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

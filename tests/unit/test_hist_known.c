@@ -1,11 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Samples that are like others are summed up as if each was looked at. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -172,7 +166,7 @@ static uint64_t compare(image_fill_fn what, const char *sort, bool use_chain)
 	return both.n_known;
 }
 
-static void the_same_as_looked_at(void **state)
+TEST(the_same_as_looked_at)
 {
 	static const char *const keys[] = {"sym", "dso", "comm,dso,sym", "pid,sym", "tid", "comm"};
 
@@ -182,29 +176,18 @@ static void the_same_as_looked_at(void **state)
 	}
 }
 
-static void slots_are_taken_by_others(void **state)
+TEST(slots_are_taken_by_others)
 {
 	assert_true(compare(fill_many, "comm,sym", false) > 100);
 	assert_true(compare(fill_many, "pid", true) > 100);
 }
 
 /* A sample may be like another but for what these keys tell apart. */
-static void other_keys_look(void **state)
+TEST(other_keys_look)
 {
 	static const char *const keys[] = {"cpu",    "time,sym", "cgroup,sym",
 					   "weight", "socket",	 "parallelism"};
 
 	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
 		assert_int_equal(compare(fill, keys[i], true), 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_same_as_looked_at),
-		cmocka_unit_test(slots_are_taken_by_others),
-		cmocka_unit_test(other_keys_look),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* The page of --html as text; tests/cmd/test_html.sh has it in a browser. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include <jansson.h>
 
 #include "show/html.h"
@@ -42,7 +37,7 @@ static json_t *data_of(const char *page)
 	return json;
 }
 
-static void test_hostile(void **state)
+TEST(test_hostile)
 {
 	_cleanup_results_ struct results results = {.time = 1}, came = {.events = true};
 	const struct html_about about = {.title = HOSTILE, .host = HOSTILE, .command = HOSTILE};
@@ -68,7 +63,7 @@ static void test_hostile(void **state)
 	html_events_deinit(&events);
 }
 
-static void test_the_last_events_are_kept(void **state)
+TEST(test_the_last_events_are_kept)
 {
 	_cleanup_results_ struct results results = {0};
 	_cleanup_strbuf_ struct strbuf page = STRBUF_INIT;
@@ -95,14 +90,4 @@ static void test_the_last_events_are_kept(void **state)
 	}
 	json_decref(json);
 	html_events_deinit(&events);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_hostile),
-		cmocka_unit_test(test_the_last_events_are_kept),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,11 +3,6 @@
  * Inlined functions and source lines, by the debug information of this very program: what
  * probe/dwarf finds at an address, and what perf/resolve and perf/hist make of it.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -116,7 +111,7 @@ static void assert_frame(const struct dwarf_frame *frame, const char *name, cons
 	assert_int_equal(frame->line, line);
 }
 
-static void test_frames_of_an_address(void **state)
+TEST(test_frames_of_an_address)
 {
 	const struct dwarf_opts opts = {.no_debuginfod = true};
 	const struct addresses a = addresses();
@@ -236,7 +231,7 @@ static struct location locate(struct world *w, uint64_t address)
 	return at;
 }
 
-static void test_resolve_inlines(void **state)
+TEST_WITH(test_resolve_inlines, setup, teardown)
 {
 	struct world *w = *state;
 	const struct location at = locate(w, w->at.leaf), own = locate(w, w->at.own);
@@ -255,7 +250,7 @@ static void test_resolve_inlines(void **state)
 	assert_null(resolve_inlines(w->resolver, &own));
 }
 
-static void test_no_inlines(void **state)
+TEST_WITH(test_no_inlines, setup_without, teardown)
 {
 	struct world *w = *state;
 	const struct location at = locate(w, w->at.leaf);
@@ -272,7 +267,7 @@ static void assert_text(struct world *w, const struct location *at,
 	assert_string_equal(strbuf_str(&text), want);
 }
 
-static void test_line_text(void **state)
+TEST_WITH(test_line_text, setup, teardown)
 {
 	struct world *w = *state;
 	struct location at = locate(w, w->at.leaf);
@@ -335,7 +330,7 @@ static const struct hist_entry *entry(const struct hist *h, const char *name, ui
 	return found;
 }
 
-static void test_entries_of_inlined_functions(void **state)
+TEST_WITH(test_entries_of_inlined_functions, setup, teardown)
 {
 	struct world *w = *state;
 	const uint64_t outer_start = locate(w, w->at.leaf).sym->start;
@@ -358,7 +353,7 @@ static void test_entries_of_inlined_functions(void **state)
 	hist_free(h);
 }
 
-static void test_entries_by_line(void **state)
+TEST_WITH(test_entries_by_line, setup, teardown)
 {
 	static const struct {
 		const char *line;
@@ -386,18 +381,4 @@ static void test_entries_by_line(void **state)
 		assert_int_equal(hist_at(h, k)->acc, want[i].acc);
 	}
 	hist_free(h);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_frames_of_an_address),
-		cmocka_unit_test_setup_teardown(test_resolve_inlines, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_no_inlines, setup_without, teardown),
-		cmocka_unit_test_setup_teardown(test_line_text, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_entries_of_inlined_functions, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_entries_by_line, setup, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,14 +5,8 @@
  * an object is run by tests/cmd/test_examples.sh (dropmon).
  */
 #include <bpf/bpf_insn.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static void check(const struct bpf_insn *insns, size_t n, const char *want)
 {
@@ -31,7 +25,7 @@ static void check(const struct bpf_insn *insns, size_t n, const char *want)
 		check(insns_, sizeof(insns_) / sizeof(*insns_), want);                             \
 	} while (0)
 
-static void test_arithmetic(void **state)
+TEST(test_arithmetic)
 {
 	CHECK("bf 1 2 0 0", BPF_MOV64_REG(BPF_REG_1, BPF_REG_2));
 	CHECK("b7 0 0 0 -1", BPF_MOV64_IMM(BPF_REG_0, -1));
@@ -43,7 +37,7 @@ static void test_arithmetic(void **state)
 	CHECK("54 4 0 0 255", BPF_ALU32_IMM(BPF_AND, BPF_REG_4, 255));
 }
 
-static void test_memory(void **state)
+TEST(test_memory)
 {
 	CHECK("79 2 1 16 0", BPF_LDX_MEM(BPF_DW, BPF_REG_2, BPF_REG_1, 16));
 	CHECK("71 2 1 -1 0", BPF_LDX_MEM(BPF_B, BPF_REG_2, BPF_REG_1, -1));
@@ -55,7 +49,7 @@ static void test_memory(void **state)
 	CHECK("18 1 1 0 5, 00 0 0 0 0", BPF_LD_MAP_FD(BPF_REG_1, 5));
 }
 
-static void test_jumps(void **state)
+TEST(test_jumps)
 {
 	CHECK("1d 1 2 4 0", BPF_JMP_REG(BPF_JEQ, BPF_REG_1, BPF_REG_2, 4));
 	CHECK("55 1 0 -4 1", BPF_JMP_IMM(BPF_JNE, BPF_REG_1, 1, -4));
@@ -64,15 +58,4 @@ static void test_jumps(void **state)
 	CHECK("05 0 0 7 0", BPF_JMP_A(7));
 	CHECK("85 0 0 0 1", BPF_EMIT_CALL(BPF_FUNC_map_lookup_elem));
 	CHECK("95 0 0 0 0", BPF_EXIT_INSN());
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_arithmetic),
-		cmocka_unit_test(test_memory),
-		cmocka_unit_test(test_jumps),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

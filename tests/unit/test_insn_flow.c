@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Which map a call is about, and whether a store adds to a field or replaces it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <errno.h>
 #include <string.h>
 
@@ -75,7 +70,7 @@ static void expect_(const struct bpf_insn *insns, size_t n, const char *wanted)
 		expect_(insns_, ARRAY_SIZE(insns_), wanted);                                       \
 	} while (0)
 
-static void test_maps_of_calls(void **state)
+TEST(test_maps_of_calls)
 {
 	EXPECT("call of 5; ", MAP(1, 5), HELPER(ringbuf_output), EXIT);
 	/* through a register, and through the frame */
@@ -94,7 +89,7 @@ static void test_maps_of_calls(void **state)
 	EXPECT("", JA(3), MAP(1, 5), HELPER(ringbuf_output), EXIT);
 }
 
-static void test_subprograms(void **state)
+TEST(test_subprograms)
 {
 	EXPECT("call of 5; ", MAP(1, 5), CALL(1), EXIT, HELPER(ringbuf_output), EXIT);
 	/* two callers with two maps */
@@ -105,7 +100,7 @@ static void test_subprograms(void **state)
 	       HELPER(ringbuf_output), EXIT);
 }
 
-static void test_stores(void **state)
+TEST(test_stores)
 {
 	EXPECT("call of 5; 5+0 adds; ", LOOKUP(5), MOV_IMM(1, 1), XADD(0, 1, 0), EXIT);
 	EXPECT("call of 5; 5+8 adds; ", LOOKUP(5), LOAD(1, 0, 8), ADD_IMM(1, 1), STORE(0, 1, 8),
@@ -149,7 +144,7 @@ static void expect_error(const struct bpf_insn *insns, size_t n, int code)
 	error_free(err);
 }
 
-static void test_refused(void **state)
+TEST(test_refused)
 {
 	const struct bpf_insn far[] = {JA(5), EXIT}, back[] = {JA(-2), EXIT},
 			      table[] = {INSN(BPF_JMP | BPF_JA | BPF_X, 1, 0, 0, 0), EXIT},
@@ -160,16 +155,4 @@ static void test_refused(void **state)
 	expect_error(table, 2, ENOTSUP);
 	expect_error(frame, 2, EINVAL);
 	expect_error(regs, 2, EINVAL);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_maps_of_calls),
-		cmocka_unit_test(test_subprograms),
-		cmocka_unit_test(test_stores),
-		cmocka_unit_test(test_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,11 +5,6 @@
  * linker sends the library's calls here). tests/cmd/test_instances.sh loads
  * real ones.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

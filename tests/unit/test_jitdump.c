@@ -3,12 +3,6 @@
  * sym/jitdump: functions and lines of a dump, in both byte orders, cut off at every byte, and code
  * that replaces other code.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <elf.h>
 #include <errno.h>
 
@@ -115,7 +109,7 @@ static void add_two(struct image *im)
 	add_load(im, 0x2000, 1, "second", "abcd");
 }
 
-static void test_functions_and_lines(void **state)
+TEST(test_functions_and_lines)
 {
 	char name[16];
 
@@ -145,7 +139,7 @@ static void test_functions_and_lines(void **state)
 	}
 }
 
-static void test_code_that_moved_and_was_replaced(void **state)
+TEST(test_code_that_moved_and_was_replaced)
 {
 	struct image im = {0};
 	struct jit_function f;
@@ -171,7 +165,7 @@ static void test_code_that_moved_and_was_replaced(void **state)
 }
 
 /* A compiler that still writes: what is complete counts. */
-static void test_cut_off_anywhere(void **state)
+TEST(test_cut_off_anywhere)
 {
 	struct image im = {0};
 
@@ -194,15 +188,4 @@ static void test_cut_off_anywhere(void **state)
 		free(exact);
 	}
 	strbuf_deinit(&im.sb);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_functions_and_lines),
-		cmocka_unit_test(test_code_that_moved_and_was_replaced),
-		cmocka_unit_test(test_cut_off_anywhere),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

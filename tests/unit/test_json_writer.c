@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* JSON as it is written: commas, levels, hostile text, numbers; jansson reads it back. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <jansson.h>
 
 #include "lib/base/json.h"
@@ -29,7 +24,7 @@ static void finish(struct json_writer *w, const char *text)
 	json_decref(tree);
 }
 
-static void commas_are_where_they_belong(void **state)
+TEST(commas_are_where_they_belong)
 {
 	WRITER(w);
 
@@ -56,7 +51,7 @@ static void commas_are_where_they_belong(void **state)
 		   "\"list ends\":true}");
 }
 
-static void a_value_may_stand_alone(void **state)
+TEST(a_value_may_stand_alone)
 {
 	WRITER(w);
 
@@ -64,7 +59,7 @@ static void a_value_may_stand_alone(void **state)
 	finish(&w, "\"\"");
 }
 
-static void lines_begin_where_they_are_asked_for(void **state)
+TEST(lines_begin_where_they_are_asked_for)
 {
 	WRITER(w);
 
@@ -78,7 +73,7 @@ static void lines_begin_where_they_are_asked_for(void **state)
 	finish(&w, "[\n-1,\n0,\n1\n]");
 }
 
-static void pretty_is_the_layout_of_bpftool(void **state)
+TEST(pretty_is_the_layout_of_bpftool)
 {
 	WRITER(w);
 
@@ -115,7 +110,7 @@ static void pretty_is_the_layout_of_bpftool(void **state)
 		   "]");
 }
 
-static void numbers_keep_their_value(void **state)
+TEST(numbers_keep_their_value)
 {
 	WRITER(w);
 
@@ -140,7 +135,7 @@ static void numbers_keep_their_value(void **state)
 }
 
 /* Each byte, alone and within others, as a key and as text. */
-static void all_text_is_escaped(void **state)
+TEST(all_text_is_escaped)
 {
 	for (unsigned c = 1; c < 0x80; c++) {
 		char text[4] = {'a', (char)c, 'b'};
@@ -172,7 +167,7 @@ static void all_text_is_escaped(void **state)
 }
 
 /* Keys are copied by pieces: of each length, with what needs an escape at each place. */
-static void keys_of_each_length_are_escaped(void **state)
+TEST(keys_of_each_length_are_escaped)
 {
 	static const char hostile[] = "\x01\x1f\"\\\x7f\x80\xff";
 
@@ -208,7 +203,7 @@ static void keys_of_each_length_are_escaped(void **state)
 	}
 }
 
-static void levels_are_kept_as_deep_as_allowed(void **state)
+TEST(levels_are_kept_as_deep_as_allowed)
 {
 	WRITER(w);
 
@@ -226,7 +221,7 @@ static void levels_are_kept_as_deep_as_allowed(void **state)
 	json_decref(tree);
 }
 
-static void values_of_others_fit_in(void **state)
+TEST(values_of_others_fit_in)
 {
 	WRITER(w);
 
@@ -238,7 +233,7 @@ static void values_of_others_fit_in(void **state)
 	finish(&w, "{\"a\":1,\"b\":\"01ff\",\"c\":[2]}");
 }
 
-static void out_may_be_emptied_at_any_time(void **state)
+TEST(out_may_be_emptied_at_any_time)
 {
 	WRITER(w);
 
@@ -258,7 +253,7 @@ static void is_faulty(struct json_writer *w, const char *fault)
 	assert_true(strbuf_failed(w->out));
 }
 
-static void mistakes_spoil_the_document(void **state)
+TEST(mistakes_spoil_the_document)
 {
 	{
 		WRITER(w);
@@ -300,7 +295,7 @@ static void mistakes_spoil_the_document(void **state)
 	}
 }
 
-static void a_key_that_comes_twice_is_found(void **state)
+TEST(a_key_that_comes_twice_is_found)
 {
 	WRITER(w);
 
@@ -317,24 +312,4 @@ static void a_key_that_comes_twice_is_found(void **state)
 	jw_u64(&w, "b", 1);
 	jw_end(&w);
 	is_faulty(&w, "an object has a key twice");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(commas_are_where_they_belong),
-		cmocka_unit_test(a_value_may_stand_alone),
-		cmocka_unit_test(lines_begin_where_they_are_asked_for),
-		cmocka_unit_test(pretty_is_the_layout_of_bpftool),
-		cmocka_unit_test(numbers_keep_their_value),
-		cmocka_unit_test(all_text_is_escaped),
-		cmocka_unit_test(keys_of_each_length_are_escaped),
-		cmocka_unit_test(levels_are_kept_as_deep_as_allowed),
-		cmocka_unit_test(values_of_others_fit_in),
-		cmocka_unit_test(out_may_be_emptied_at_any_time),
-		cmocka_unit_test(mistakes_spoil_the_document),
-		cmocka_unit_test(a_key_that_comes_twice_is_found),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

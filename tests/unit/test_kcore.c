@@ -1,11 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* sym/kcore: code of a made image of memory is read, and nothing else of it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -103,7 +97,7 @@ static void assert_refused(struct kcore *k, uint64_t address, uint64_t size, int
 	assert_int_equal(out.len, 0);
 }
 
-static void test_code_and_nothing_else(void **state)
+TEST(test_code_and_nothing_else)
 {
 	struct files f;
 
@@ -124,7 +118,7 @@ static void test_code_and_nothing_else(void **state)
 }
 
 /* The copy has the code, and not the memory. */
-static void test_copy(void **state)
+TEST(test_copy)
 {
 	char path[32], bytes[16384];
 	struct files f;
@@ -160,7 +154,7 @@ static void test_copy(void **state)
 	teardown(&f);
 }
 
-static void test_images_that_are_damaged(void **state)
+TEST(test_images_that_are_damaged)
 {
 	struct kcore *k = NULL;
 	struct files f;
@@ -180,15 +174,4 @@ static void test_images_that_are_damaged(void **state)
 	assert_int_equal(err->code, ENOENT);
 	error_free(err);
 	teardown(&f);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_code_and_nothing_else),
-		cmocka_unit_test(test_copy),
-		cmocka_unit_test(test_images_that_are_damaged),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* perf/live/: the running system as a source, where the kernel refuses some of it. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -29,7 +24,7 @@ struct error *__wrap_perf_ring_init(struct perf_ring *ring, int fd, size_t pages
 	return error_errno(EPERM, "cannot map a ring of %zu pages", pages);
 }
 
-static void without_rings_there_is_what_proc_shows(void **state)
+TEST(without_rings_there_is_what_proc_shows)
 {
 	const struct live_source_opts opts = {.sz = sizeof(opts), .processes = true};
 	struct live_source *live = NULL;
@@ -45,13 +40,4 @@ static void without_rings_there_is_what_proc_shows(void **state)
 	live_source_free(live);
 	assert_int_equal(dup(0), free_fd); /* all were closed */
 	close(free_fd);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(without_rings_there_is_what_proc_shows),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,11 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -16,8 +12,6 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "lib/base/clock.h"
 #include "lib/base/strbuf.h"
@@ -68,7 +62,7 @@ static struct error *on_failure(void *ctx, uint32_t events)
 	return error_new(EIO, "it fails");
 }
 
-static void test_order_and_taking_out(void **state)
+TEST(test_order_and_taking_out)
 {
 	_cleanup_(loop_freep) struct loop *loop = NULL;
 	int a[2], b[2], c[2];
@@ -104,7 +98,7 @@ static void test_order_and_taking_out(void **state)
 	close(a[0]), close(b[0]), close(b[1]), close(c[0]);
 }
 
-static void test_an_error_ends_the_turn(void **state)
+TEST(test_an_error_ends_the_turn)
 {
 	_cleanup_(loop_freep) struct loop *loop = NULL;
 	int timer;
@@ -122,7 +116,7 @@ static void test_an_error_ends_the_turn(void **state)
 }
 
 /* A signal that is not the loop's end; one that comes after it does not end the process. */
-static void test_signals_of_the_caller(void **state)
+TEST(test_signals_of_the_caller)
 {
 	struct sigaction action = {.sa_handler = SIG_DFL};
 	struct seen seen = {.order = STRBUF_INIT, .other = -1};
@@ -146,7 +140,7 @@ static void test_signals_of_the_caller(void **state)
 	strbuf_deinit(&seen.order);
 }
 
-static void test_duration_and_signals(void **state)
+TEST(test_duration_and_signals)
 {
 	sigset_t before, after;
 	struct sigaction pipe_before, pipe_after;
@@ -185,7 +179,7 @@ static void see_pid(void *ctx, pid_t pid)
 	(*(int *)ctx)++;
 }
 
-static void test_workload(void **state)
+TEST(test_workload)
 {
 	char *argv[] = {"sh", "-c", "kill -STOP $$; exit 7", NULL};
 	char *absent[] = {"/no/such/command", NULL};
@@ -222,7 +216,7 @@ static void test_workload(void **state)
 }
 
 /* nohup ignores SIGHUP; some programs ignore SIGCHLD, and so do those they run. */
-static void test_ignored_signals(void **state)
+TEST(test_ignored_signals)
 {
 	char *argv[] = {"sh", "-c", "kill -HUP $PPID; exit 3", NULL};
 	const struct sigaction ignore = {.sa_handler = SIG_IGN};
@@ -256,7 +250,7 @@ static void *sleep_until_read(void *ctx)
 	return NULL;
 }
 
-static void test_tasks_end(void **state)
+TEST(test_tasks_end)
 {
 	_cleanup_tasks_ struct tasks tasks = TASKS_INIT;
 	_cleanup_(loop_freep) struct loop *loop = NULL;
@@ -320,7 +314,7 @@ static void wait_for_end(void)
 }
 
 /* Between the moment when it was named and the one when events are open. */
-static void test_id_is_used_again(void **state)
+TEST(test_id_is_used_again)
 {
 	struct tasks tasks[] = {TASKS_INIT, TASKS_INIT};
 	char list[16];
@@ -363,7 +357,7 @@ static void test_id_is_used_again(void **state)
 	waitpid(again, NULL, 0);
 }
 
-static void test_lists(void **state)
+TEST(test_lists)
 {
 	static const char *const wrong[] = {"",	 "x",  "1,", ",1",	   "-1",
 					    "0", " 1", "1 ", "99999999999"};
@@ -397,7 +391,7 @@ static struct error *on_cpu(void *ctx, unsigned cpu)
 }
 
 /* Without a uevent, as in a container: CPU 1 goes and comes, and cannot be used at once. */
-static void test_a_cpu_that_returns(void **state)
+TEST(test_a_cpu_that_returns)
 {
 	struct tree *tree = tree_new();
 	struct seen seen = {.order = STRBUF_INIT, .other = 1};
@@ -468,7 +462,7 @@ static void be_busy(enum what what, int ready)
 	_exit(loop_signal(loop));
 }
 
-static void test_a_busy_process_is_ended(void **state)
+TEST(test_a_busy_process_is_ended)
 {
 	for (enum what what = COMPUTES; what <= LOSES; what++)
 		for (int sig = SIGHUP; sig <= SIGTERM; sig += SIGTERM - SIGHUP) {
@@ -499,23 +493,4 @@ static void test_a_busy_process_is_ended(void **state)
 			close(ready[0]);
 			close(ready[1]);
 		}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_order_and_taking_out),
-		cmocka_unit_test(test_an_error_ends_the_turn),
-		cmocka_unit_test(test_signals_of_the_caller),
-		cmocka_unit_test(test_duration_and_signals),
-		cmocka_unit_test(test_workload),
-		cmocka_unit_test(test_ignored_signals),
-		cmocka_unit_test(test_tasks_end),
-		cmocka_unit_test(test_id_is_used_again),
-		cmocka_unit_test(test_lists),
-		cmocka_unit_test(test_a_cpu_that_returns),
-		cmocka_unit_test(test_a_busy_process_is_ended),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,11 +3,6 @@
  * The instructions that count failed calls: where they are put, which counter they are of, and
  * that jumps, calls and records still lead where they did. tests/cmd/test_losses.sh runs them.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <errno.h>
 #include <string.h>
 
@@ -81,7 +76,7 @@ static void expect_counter(const struct bpf_insn *insn, unsigned counter)
 	expect_insn(&insn[3], BPF_STX | BPF_ATOMIC | BPF_DW, 0, BPF_ADD);
 }
 
-static void test_each_helper(void **state)
+TEST(test_each_helper)
 {
 	const uint8_t equal = BPF_JMP32 | BPF_JEQ | BPF_K, unequal = BPF_JMP32 | BPF_JNE | BPF_K;
 	const struct bpf_insn insns[] = {MAP(1, RING), HELPER(ringbuf_output),
@@ -120,7 +115,7 @@ static void test_each_helper(void **state)
 }
 
 /* Five instructions come between both ends of each jump. */
-static void test_jumps_and_calls(void **state)
+TEST(test_jumps_and_calls)
 {
 	const struct bpf_insn insns[] = {
 		JEQ(6, 4),    /* 0: over the call, to 5 */
@@ -157,7 +152,7 @@ static void test_jumps_and_calls(void **state)
 	fixture_deinit(&f);
 }
 
-static void test_unknown_maps(void **state)
+TEST(test_unknown_maps)
 {
 	/* r6 may be any map: counted, but no map's losses are complete then */
 	const struct bpf_insn insns[] = {INSN(BPF_ALU64 | BPF_MOV | BPF_X, 1, 6, 0, 0),
@@ -172,7 +167,7 @@ static void test_unknown_maps(void **state)
 }
 
 /* A helper of a later kernel may add to the map that it gets. */
-static void test_unknown_helpers(void **state)
+TEST(test_unknown_helpers)
 {
 	const struct bpf_insn unknown = INSN(BPF_JMP | BPF_CALL, 0, 0, 0, __BPF_FUNC_MAX_ID);
 	const struct bpf_insn with_map[] = {MAP(1, RING), HELPER(ringbuf_output), MAP(3, HASH),
@@ -195,7 +190,7 @@ static void test_unknown_helpers(void **state)
 }
 
 /* What this kernel does not have is a call of nothing, in code that is not reached. */
-static void test_poisoned_instructions(void **state)
+TEST(test_poisoned_instructions)
 {
 	static const int32_t imms[] = {MAP_POISON_BASE, NO_SUCH_HELPER, CORE_POISON_BASE + 5};
 
@@ -214,7 +209,7 @@ static void test_poisoned_instructions(void **state)
 	}
 }
 
-static void test_what_is_left_alone(void **state)
+TEST(test_what_is_left_alone)
 {
 	const struct bpf_insn none[] = {MAP(1, HASH), HELPER(map_lookup_elem), EXIT},
 			      table[] = {MAP(1, HASH), HELPER(map_update_elem),
@@ -245,7 +240,7 @@ static void test_what_is_left_alone(void **state)
 }
 
 /* A jump whose distance does not fit any more. */
-static void test_long_jumps(void **state)
+TEST(test_long_jumps)
 {
 	enum { N = INT16_MAX + 1 };
 	struct bpf_insn *insns = calloc(N + 1, sizeof(*insns));
@@ -264,19 +259,4 @@ static void test_long_jumps(void **state)
 	assert_true(f.incomplete[0]);
 	fixture_deinit(&f);
 	free(insns);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_each_helper),
-		cmocka_unit_test(test_jumps_and_calls),
-		cmocka_unit_test(test_unknown_maps),
-		cmocka_unit_test(test_unknown_helpers),
-		cmocka_unit_test(test_poisoned_instructions),
-		cmocka_unit_test(test_what_is_left_alone),
-		cmocka_unit_test(test_long_jumps),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

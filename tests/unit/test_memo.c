@@ -1,11 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "lib/base/memo.h"
 
@@ -46,7 +40,7 @@ static void check(const struct entry *entry, uint32_t size)
 }
 
 /* Entries of one hash stand next to each other, also around the end of the slots. */
-static void entries_of_one_hash_are_all_found(void **state)
+TEST(entries_of_one_hash_are_all_found)
 {
 	struct memo memo = {.max_slots = 4096, .max_bytes = 1 << 20};
 
@@ -90,7 +84,7 @@ static size_t known_of_many(struct memo *memo, uint32_t size)
 	return n_known;
 }
 
-static void a_full_one_forgets(void **state)
+TEST(a_full_one_forgets)
 {
 	struct memo few_slots = {.max_slots = 4096, .max_bytes = 16 << 20};
 	struct memo few_bytes = {.max_slots = 1 << 20, .max_bytes = 1 << 20};
@@ -99,14 +93,4 @@ static void a_full_one_forgets(void **state)
 	assert_int_equal(known_of_many(&few_slots, 1), 1696);
 	/* of 1016 bytes each, 1032 have room; 100,000 % 1032 is 928 */
 	assert_int_equal(known_of_many(&few_bytes, 1000), 928);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(entries_of_one_hash_are_all_found),
-		cmocka_unit_test(a_full_one_forgets),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

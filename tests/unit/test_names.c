@@ -1,16 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "lib/base/cleanup.h"
 #include "probe/point/name_filter.h"
 #include "lib/base/names.h"
 #include "lib/base/util.h"
 
-static void globs_match_as_the_shells_do(void **state)
+TEST(globs_match_as_the_shells_do)
 {
 	static const struct {
 		const char *pattern, *name;
@@ -51,7 +45,7 @@ static void globs_match_as_the_shells_do(void **state)
 }
 
 /* A matcher that tries all ways would take longer than the universe lasts. */
-static void many_stars_cost_no_more_than_the_product_of_lengths(void **state)
+TEST(many_stars_cost_no_more_than_the_product_of_lengths)
 {
 	char pattern[401], name[4001];
 
@@ -64,7 +58,7 @@ static void many_stars_cost_no_more_than_the_product_of_lengths(void **state)
 	assert_false(glob_match(pattern, name));
 }
 
-static void distances_count_letters(void **state)
+TEST(distances_count_letters)
 {
 	assert_int_equal(name_distance("", "", 3), 0);
 	assert_int_equal(name_distance("abc", "abc", 3), 0);
@@ -97,7 +91,7 @@ static char *nearest_of(const char *want, const char *const *names, size_t n)
 	return strbuf_steal(&sb);
 }
 
-static void nearest_names_come_best_first(void **state)
+TEST(nearest_names_come_best_first)
 {
 	static const char *const names[] = {
 		"sched_wakeup", "sched_switch",	   "sched_stat_wait",
@@ -124,7 +118,7 @@ static void hint_is(struct error *err, const char *hint)
 	error_free(err);
 }
 
-static void an_error_suggests_the_names_that_are_near(void **state)
+TEST(an_error_suggests_the_names_that_are_near)
 {
 	struct nearest near = nearest_make("kprobe"), far = nearest_make("kprobe");
 
@@ -150,7 +144,7 @@ static void an_error_suggests_the_names_that_are_near(void **state)
 	hint_is(error_suggest(error_nomem(), &near), NULL);
 }
 
-static void lists_own_what_they_hold(void **state)
+TEST(lists_own_what_they_hold)
 {
 	_cleanup_names_ struct names names = {0};
 	char buffer[] = "zeta";
@@ -164,7 +158,7 @@ static void lists_own_what_they_hold(void **state)
 	assert_string_equal(names.v[1], "zeta");
 }
 
-static void filters_are_globs_and_what_binds_them(void **state)
+TEST(filters_are_globs_and_what_binds_them)
 {
 	static const struct {
 		const char *filter, *name;
@@ -222,19 +216,4 @@ static void filters_are_globs_and_what_binds_them(void **state)
 	long_one[sizeof(long_one) - 1] = 0;
 	_cleanup_error_ struct error *too_long = name_filter_check(long_one);
 	assert_non_null(strstr(too_long->msg, "too long"));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(globs_match_as_the_shells_do),
-		cmocka_unit_test(many_stars_cost_no_more_than_the_product_of_lengths),
-		cmocka_unit_test(filters_are_globs_and_what_binds_them),
-		cmocka_unit_test(distances_count_letters),
-		cmocka_unit_test(nearest_names_come_best_first),
-		cmocka_unit_test(an_error_suggests_the_names_that_are_near),
-		cmocka_unit_test(lists_own_what_they_hold),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,11 +3,6 @@
  * Objects opened and laid out, without a BPF system call. The objects of
  * fuzz/corpus/object are made of tests/bpf by tests/bpf/make-corpus.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,7 +63,7 @@ static void expect_error(struct error *err, int code, const char *where, const c
 	error_free(err);
 }
 
-static void section_names_say_what_a_program_is(void **state)
+TEST(section_names_say_what_a_program_is)
 {
 	static const struct {
 		const char *name;
@@ -122,7 +117,7 @@ static void section_names_say_what_a_program_is(void **state)
 	assert_true(info.needs_btf_id);
 }
 
-static void maps_and_data_are_found(void **state)
+TEST(maps_and_data_are_found)
 {
 	static const char *const files[] = {"maps-14.o", "maps-19.o"};
 
@@ -192,7 +187,7 @@ static void check_calls(const struct bpf_program *prog, size_t functions)
 	}
 }
 
-static void subprograms_are_appended_with_their_lines(void **state)
+TEST(subprograms_are_appended_with_their_lines)
 {
 	struct bytes b = corpus("maps-19.o");
 	_cleanup_(bpf_object__closep) struct bpf_object *obj = NULL;
@@ -224,7 +219,7 @@ static void subprograms_are_appended_with_their_lines(void **state)
 	free(b.data);
 }
 
-static void legacy_maps_have_short_long_and_marked_forms(void **state)
+TEST(legacy_maps_have_short_long_and_marked_forms)
 {
 	static const char *const files[] = {"short.o", "long.o"};
 	struct bytes b;
@@ -257,7 +252,7 @@ static void legacy_maps_have_short_long_and_marked_forms(void **state)
 	free(b.data);
 }
 
-static void an_unknown_field_of_a_map_is_refused_unless_relaxed(void **state)
+TEST(an_unknown_field_of_a_map_is_refused_unless_relaxed)
 {
 	LIBBPF_OPTS(bpf_object_open_opts, relaxed, .relaxed_maps = true, .object_name = "tail");
 	struct bytes b = corpus("tail.o");
@@ -271,7 +266,7 @@ static void an_unknown_field_of_a_map_is_refused_unless_relaxed(void **state)
 	free(b.data);
 }
 
-static void options_beyond_the_known_must_be_zero(void **state)
+TEST(options_beyond_the_known_must_be_zero)
 {
 	struct {
 		struct bpf_object_open_opts opts;
@@ -288,7 +283,7 @@ static void options_beyond_the_known_must_be_zero(void **state)
 	free(b.data);
 }
 
-static void what_is_no_bpf_object_is_refused_by_name(void **state)
+TEST(what_is_no_bpf_object_is_refused_by_name)
 {
 	struct bytes b = corpus("short.o");
 	struct bpf_object *obj = NULL;
@@ -402,7 +397,7 @@ static void same_btf(struct btf *host, struct btf *other)
 }
 
 /* The same source compiled for both orders; only the bytes of global data differ. */
-static void an_object_of_the_other_byte_order_is_the_same(void **state)
+TEST(an_object_of_the_other_byte_order_is_the_same)
 {
 	static const char *const names[] = {"maps", "legacy", "core", "newer", "struct_ops"};
 
@@ -449,7 +444,7 @@ static void an_object_of_the_other_byte_order_is_the_same(void **state)
 	}
 }
 
-static void an_object_of_the_other_byte_order_is_not_loaded(void **state)
+TEST(an_object_of_the_other_byte_order_is_not_loaded)
 {
 	const bool big_host = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
 	struct bytes b = corpus(big_host ? "maps-14.o" : "maps-big.o");
@@ -499,7 +494,7 @@ static void sweep(const char *name)
 	free(b.data);
 }
 
-static void a_damaged_object_is_refused_or_taken(void **state)
+TEST(a_damaged_object_is_refused_or_taken)
 {
 	sweep("short.o");
 	sweep("legacy-19.o");
@@ -507,7 +502,7 @@ static void a_damaged_object_is_refused_or_taken(void **state)
 	sweep("core-big.o");
 }
 
-static void an_object_at_any_alignment_opens(void **state)
+TEST(an_object_at_any_alignment_opens)
 {
 	struct bytes b = corpus("maps-14.o");
 	char *odd = malloc(b.size + 8);
@@ -531,7 +526,7 @@ static bool has_kind(const struct btf *btf, uint32_t kind)
 	return false;
 }
 
-static void btf_loses_the_kinds_that_a_kernel_lacks(void **state)
+TEST(btf_loses_the_kinds_that_a_kernel_lacks)
 {
 	static const struct {
 		uint32_t feature, kind;
@@ -580,7 +575,7 @@ static void btf_loses_the_kinds_that_a_kernel_lacks(void **state)
 	free(plain.data);
 }
 
-static void numbers_have_names(void **state)
+TEST(numbers_have_names)
 {
 	char text[64];
 
@@ -595,25 +590,4 @@ static void numbers_have_names(void **state)
 	assert_string_equal(text, "the verifier rejects the program");
 	assert_int_equal(libbpf_strerror(ENOENT, text, sizeof(text)), 0);
 	assert_string_equal(text, "No such file or directory");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(section_names_say_what_a_program_is),
-		cmocka_unit_test(maps_and_data_are_found),
-		cmocka_unit_test(subprograms_are_appended_with_their_lines),
-		cmocka_unit_test(legacy_maps_have_short_long_and_marked_forms),
-		cmocka_unit_test(an_unknown_field_of_a_map_is_refused_unless_relaxed),
-		cmocka_unit_test(options_beyond_the_known_must_be_zero),
-		cmocka_unit_test(what_is_no_bpf_object_is_refused_by_name),
-		cmocka_unit_test(an_object_of_the_other_byte_order_is_the_same),
-		cmocka_unit_test(an_object_of_the_other_byte_order_is_not_loaded),
-		cmocka_unit_test(a_damaged_object_is_refused_or_taken),
-		cmocka_unit_test(an_object_at_any_alignment_opens),
-		cmocka_unit_test(btf_loses_the_kinds_that_a_kernel_lacks),
-		cmocka_unit_test(numbers_have_names),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,11 +4,6 @@
  * failing, until all get through: the error is ENOMEM, and (under the
  * sanitizers) nothing leaks or is used that is not there.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -82,7 +77,7 @@ static void run(const char *name, bool as_file)
 	free(data);
 }
 
-static void lack_of_memory_is_said(void **state)
+TEST(lack_of_memory_is_said)
 {
 	for (int as_file = 0; as_file < 2; as_file++) {
 		run("maps-19.o", as_file);
@@ -91,13 +86,4 @@ static void lack_of_memory_is_said(void **state)
 		run("struct_ops-19.o", as_file);
 		run("core-big.o", as_file);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(lack_of_memory_is_said),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Files that others may have planted: what is opened, what is followed, what is refused. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -86,7 +81,7 @@ static void opens(const char *path, const struct open_regular_opts *opts)
 	close(fd);
 }
 
-static void only_regular_files_are_read(void **state)
+TEST_WITH(only_regular_files_are_read, set_up, tear_down)
 {
 	int fd = -1;
 
@@ -108,7 +103,7 @@ static void only_regular_files_are_read(void **state)
  * Opening a file such as /dev/watchdog has an effect. inotify reports opens, but not
  * with O_PATH.
  */
-static void what_is_not_regular_is_not_even_opened(void **state)
+TEST_WITH(what_is_not_regular_is_not_even_opened, set_up, tear_down)
 {
 	const int notify = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
 	char events[512];
@@ -123,7 +118,7 @@ static void what_is_not_regular_is_not_even_opened(void **state)
 	close(notify);
 }
 
-static void sizes_and_owners_are_checked(void **state)
+TEST_WITH(sizes_and_owners_are_checked, set_up, tear_down)
 {
 	int fd = -1;
 
@@ -154,7 +149,7 @@ static void make(const char *path, mode_t mode, uid_t owner)
 }
 
 /* Paths in what another user wrote lead to nothing that this user could not read. */
-static void paths_of_others(void **state)
+TEST_WITH(paths_of_others, set_up, tear_down)
 {
 	const struct open_regular_opts ours = {.owned = true},
 				       theirs = {.owned = true, .owner = OTHER_USER};
@@ -227,7 +222,7 @@ static struct error *half(int fd, void *ctx)
 	return error_new(ENODATA, "no more");
 }
 
-static void failed_content_replaces_nothing(void **state)
+TEST_WITH(failed_content_replaces_nothing, set_up, tear_down)
 {
 	int calls = 0;
 
@@ -242,7 +237,7 @@ static void failed_content_replaces_nothing(void **state)
 	assert_int_equal(unlink("half/file") | rmdir("half"), 0);
 }
 
-static void output_follows_own_links(void **state)
+TEST_WITH(output_follows_own_links, set_up, tear_down)
 {
 	struct output_path out;
 
@@ -269,7 +264,7 @@ static void output_follows_own_links(void **state)
 	refuses(output_find("link/x", &out), ENOTDIR, "cannot write 'link/x'");
 }
 
-static void output_does_not_follow_links_of_others(void **state)
+TEST_WITH(output_does_not_follow_links_of_others, set_up, tear_down)
 {
 	struct output_path out;
 
@@ -300,7 +295,7 @@ static void output_does_not_follow_links_of_others(void **state)
 	close(theirs);
 }
 
-static void output_to_what_is_open(void **state)
+TEST_WITH(output_to_what_is_open, set_up, tear_down)
 {
 	char path[32];
 	int fds[2];
@@ -334,7 +329,7 @@ static void create(const char *path, const char *text)
 }
 
 /* Whoever has the file open, or another name of it, does not see what is written. */
-static void output_is_written_to_a_file_of_ours(void **state)
+TEST_WITH(output_is_written_to_a_file_of_ours, set_up, tear_down)
 {
 	struct stat st, before;
 
@@ -376,7 +371,7 @@ static void output_is_written_to_a_file_of_ours(void **state)
 	close(open_there);
 }
 
-static void inputs_of_others_do_not_wait(void **state)
+TEST_WITH(inputs_of_others_do_not_wait, set_up, tear_down)
 {
 	int fd = -1;
 
@@ -410,8 +405,6 @@ static void inputs_of_others_do_not_wait(void **state)
 	assert_int_equal(fd, -1);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
 /* What find_in_root() finds, as text; "ENOENT" and so on if it finds nothing. */
 static const char *in_root(const char *path, bool follow)
 {
@@ -439,7 +432,7 @@ static const char *in_root(const char *path, bool follow)
 }
 
 /* Links in the root of a container: none leads out of it. */
-static void links_stay_in_the_root(void **state)
+TEST_WITH(links_stay_in_the_root, set_up, tear_down)
 {
 	char deep[3 * 200 + 8] = "";
 
@@ -478,23 +471,4 @@ static void links_stay_in_the_root(void **state)
 	for (int i = 0; i < 60; i++)
 		strcat(deep, "here/");
 	assert_string_equal(in_root(strcat(deep, "secret"), true), "ELOOP");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(only_regular_files_are_read),
-		TEST(what_is_not_regular_is_not_even_opened),
-		TEST(sizes_and_owners_are_checked),
-		TEST(paths_of_others),
-		TEST(failed_content_replaces_nothing),
-		TEST(output_follows_own_links),
-		TEST(output_does_not_follow_links_of_others),
-		TEST(output_to_what_is_open),
-		TEST(output_is_written_to_a_file_of_ours),
-		TEST(inputs_of_others_do_not_wait),
-		TEST(links_stay_in_the_root),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Results as Prometheus reads them, and the requests for them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "serve/http.h"
 #include "show/openmetrics.h"
@@ -23,7 +17,7 @@ static void check(const struct results *results, enum openmetrics_format format,
 	assert_string_equal(strbuf_str(&out), want);
 }
 
-static void test_counts(void **state)
+TEST(test_counts)
 {
 	_cleanup_results_ struct results results = {0};
 	struct result *r = results_put(&results, RESULT_COUNT, "calls");
@@ -69,7 +63,7 @@ static void test_counts(void **state)
 	      "perf_bpf_9_odd_name 0\n");
 }
 
-static void test_table(void **state)
+TEST(test_table)
 {
 	_cleanup_results_ struct results results = {0};
 	struct result *r = results_put(&results, RESULT_TABLE, "by_pid");
@@ -102,7 +96,7 @@ static void test_table(void **state)
 }
 
 /* No two series may have the same labels, and no series two labels of a name. */
-static void test_labels(void **state)
+TEST(test_labels)
 {
 	static const struct result_column columns[] = {{"le", NULL, true},  {"a.b", NULL, true},
 						       {"a-b", NULL, true}, {"__x", NULL, true},
@@ -137,7 +131,7 @@ static void test_labels(void **state)
  * A name says which program and map it is, whatever else runs; the labels of a process are the
  * same before and after exec.
  */
-static void test_series_last(void **state)
+TEST(test_series_last)
 {
 	static const struct result_column columns[] = {
 		{.name = "pid", .is_key = true, .text_changes = true},
@@ -188,7 +182,7 @@ static void test_series_last(void **state)
 }
 
 /* A renamed label may not take the name of another one. */
-static void test_labels_that_clash(void **state)
+TEST(test_labels_that_clash)
 {
 	static const struct result_column columns[] = {
 		{.name = "a.b", .is_key = true}, {.name = "a_b_2", .is_key = true},
@@ -208,7 +202,7 @@ static void test_labels_that_clash(void **state)
 	      "perf_bpf_t_n{a_b=\"0\",a_b_2=\"1\",a_b_3=\"2\",le_=\"3\",le__2=\"4\"} 5\n");
 }
 
-static void test_histograms(void **state)
+TEST(test_histograms)
 {
 	_cleanup_results_ struct results results = {0};
 	struct result *r = results_put(&results, RESULT_HIST, "sizes");
@@ -237,7 +231,7 @@ static void test_histograms(void **state)
 }
 
 /* Bounds below 0, in another unit. */
-static void test_linear(void **state)
+TEST(test_linear)
 {
 	struct result_bucket buckets[] = {
 		{(uint64_t)INT64_MIN, -21, 3}, {-20, -1, 12}, {0, INT64_MAX, 7}};
@@ -258,7 +252,7 @@ static void test_linear(void **state)
 	      "# EOF\n");
 }
 
-static void test_stacks_and_events(void **state)
+TEST(test_stacks_and_events)
 {
 	_cleanup_results_ struct results results = {0};
 
@@ -279,7 +273,7 @@ static void test_stacks_and_events(void **state)
 	      "perf_bpf_ring_lost_total 1\n");
 }
 
-static void test_nothing(void **state)
+TEST(test_nothing)
 {
 	_cleanup_results_ struct results results = {0};
 
@@ -296,7 +290,7 @@ static enum http_state parse(const char *text, struct http_request *request)
 	return http_parse(text, strlen(text), request);
 }
 
-static void test_requests(void **state)
+TEST(test_requests)
 {
 	struct http_request r;
 	char large[HTTP_MAX_HEAD + 16];
@@ -338,7 +332,7 @@ static void check_wants(const char *accept, const char *type, unsigned want, boo
 	assert_int_equal(is_named, named);
 }
 
-static void test_accept(void **state)
+TEST(test_accept)
 {
 	static const char prometheus[] =
 		"application/openmetrics-text;version=1.0.0,application/openmetrics-text;"
@@ -355,23 +349,4 @@ static void test_accept(void **state)
 	check_wants(prometheus, "application/openmetrics-text", 1000, true);
 	check_wants(prometheus, "text/plain", 500, true);
 	check_wants(prometheus, "text/html", 100, false);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_counts),
-		cmocka_unit_test(test_table),
-		cmocka_unit_test(test_labels),
-		cmocka_unit_test(test_histograms),
-		cmocka_unit_test(test_linear),
-		cmocka_unit_test(test_stacks_and_events),
-		cmocka_unit_test(test_nothing),
-		cmocka_unit_test(test_series_last),
-		cmocka_unit_test(test_labels_that_clash),
-		cmocka_unit_test(test_requests),
-		cmocka_unit_test(test_accept),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* perf/record/passed_events: the description that one process gives to another. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "perf/record/passed_events.h"
 
@@ -61,7 +55,7 @@ static bool parses_changed(void (*change)(struct passed_events *passed))
 	return parses(&text, text.len);
 }
 
-static void test_round(void **state)
+TEST(test_round)
 {
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
 	_cleanup_strbuf_ struct strbuf again = STRBUF_INIT;
@@ -117,7 +111,7 @@ static void without_name(struct passed_events *passed)
 	*passed->events.v[0].name = '\0';
 }
 
-static void test_wrong(void **state)
+TEST(test_wrong)
 {
 	assert_false(parses_changed(other_pages));
 	assert_false(parses_changed(same_cpu));
@@ -125,14 +119,4 @@ static void test_wrong(void **state)
 	assert_false(parses_changed(with_address));
 	assert_false(parses_changed(without_ids));
 	assert_false(parses_changed(without_name));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_round),
-		cmocka_unit_test(test_wrong),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,4 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <fcntl.h>
 #include <linux/bpf.h>
 #include <signal.h>
@@ -32,7 +27,7 @@ static void put_numbers(struct strbuf *sb, const uint64_t *v, size_t n)
 	strbuf_add(sb, (const char *)v, n * sizeof(*v));
 }
 
-static void features_come_back_as_built(void **state)
+TEST(features_come_back_as_built)
 {
 	struct data_header h = {0};
 	struct strbuf sb[12] = {0};
@@ -122,7 +117,7 @@ static void put_count(struct strbuf *sb, uint32_t n)
 	strbuf_add(sb, (const char *)&n, sizeof(n));
 }
 
-static void capabilities_of_pmus(void **state)
+TEST(capabilities_of_pmus)
 {
 	_cleanup_strbuf_ struct strbuf cpu = STRBUF_INIT, others = STRBUF_INIT, out = STRBUF_INIT;
 	struct data_header h = {.pipe = true};
@@ -159,7 +154,7 @@ static void capabilities_of_pmus(void **state)
 	data_header_deinit(&h);
 }
 
-static void groups_of_events(void **state)
+TEST(groups_of_events)
 {
 	_cleanup_strbuf_ struct strbuf two = STRBUF_INIT, bad = STRBUF_INIT, out = STRBUF_INIT;
 	const struct data_group groups[] = {{"", 1, 2}, {"mine", 3, 3}};
@@ -198,7 +193,7 @@ static void groups_of_events(void **state)
 	data_header_deinit(&h);
 }
 
-static void bpf_programs_come_back_as_built(void **state)
+TEST(bpf_programs_come_back_as_built)
 {
 	_cleanup_strbuf_ struct strbuf sb = STRBUF_INIT;
 	struct data_header h = {0};
@@ -249,7 +244,7 @@ static void bpf_programs_come_back_as_built(void **state)
 	data_header_deinit(&h);
 }
 
-static void tracing_data_come_back_as_built(void **state)
+TEST(tracing_data_come_back_as_built)
 {
 	_cleanup_strbuf_ struct strbuf sb = STRBUF_INIT;
 	const char write[] = "name: sys_enter_write\nID: 710\nformat:\n",
@@ -294,7 +289,7 @@ static void tracing_data_come_back_as_built(void **state)
 	}
 }
 
-static void events_are_named_as_perf_names_them(void **state)
+TEST(events_are_named_as_perf_names_them)
 {
 	static const struct {
 		struct perf_event_attr attr;
@@ -450,7 +445,7 @@ static uint64_t read_samples(const char *path, bool unclean)
 	return c.next - 1;
 }
 
-static void a_finished_file_holds_all(void **state)
+TEST_WITH(a_finished_file_holds_all, make_files, remove_files)
 {
 	struct files *f = *state;
 	struct data_writer_opts opts = {.sz = sizeof(opts), .max_size = 20000};
@@ -498,7 +493,7 @@ static void a_finished_file_holds_all(void **state)
 
 /* Whatever the size of its last feature: nothing stands behind it, so that a file that is cut is
  * found to be. */
-static void a_file_without_its_last_byte_is_cut(void **state)
+TEST_WITH(a_file_without_its_last_byte_is_cut, make_files, remove_files)
 {
 	struct files *f = *state;
 	/* one type description with the id 7, of 1 to 8 bytes */
@@ -524,7 +519,7 @@ static void a_file_without_its_last_byte_is_cut(void **state)
 }
 
 /* Also when the recorder is killed right after the round. */
-static void ids_that_come_late(void **state)
+TEST_WITH(ids_that_come_late, make_files, remove_files)
 {
 	struct files *f = *state;
 
@@ -569,7 +564,7 @@ static void write_whole(const char *path, const char *bytes, size_t size)
  * A recorder killed at any moment: after every write, and in the middle of
  * each, the file holds what it held at the end of the last round, or when it was saved last.
  */
-static void a_kill_at_any_moment_leaves_the_last_round(void **state)
+TEST_WITH(a_kill_at_any_moment_leaves_the_last_round, make_files, remove_files)
 {
 	struct files *f = *state;
 
@@ -612,7 +607,7 @@ static void a_kill_at_any_moment_leaves_the_last_round(void **state)
 	}
 }
 
-static void compressed_records_come_back(void **state)
+TEST_WITH(compressed_records_come_back, make_files, remove_files)
 {
 	struct files *f = *state;
 
@@ -664,7 +659,7 @@ static void write_part(const char *from, const char *to)
 }
 
 /* Each file in an order of its own; rounds, which perf does not write there, mean nothing. */
-static void a_directory_holds_all(void **state)
+TEST_WITH(a_directory_holds_all, make_files, remove_files)
 {
 	static const uint64_t version = 1;
 	struct files *f = *state;
@@ -704,7 +699,7 @@ static void a_directory_holds_all(void **state)
 	rmdir(dir);
 }
 
-static void a_full_disk_is_told_once_and_leaves_the_last_round(void **state)
+TEST_WITH(a_full_disk_is_told_once_and_leaves_the_last_round, make_files, remove_files)
 {
 	struct files *f = *state;
 	struct rlimit old, limit;
@@ -773,7 +768,7 @@ static pid_t write_to_fifo(const struct files *f, int level, uint64_t n)
 	_exit(bad);
 }
 
-static void the_pipe_form_holds_all(void **state)
+TEST_WITH(the_pipe_form_holds_all, make_files, remove_files)
 {
 	struct files *f = *state;
 
@@ -800,7 +795,7 @@ static bool is_whole(const char *path)
 	return !err && session_is_complete(s);
 }
 
-static void the_pipe_form_says_where_it_ends(void **state)
+TEST_WITH(the_pipe_form_says_where_it_ends, make_files, remove_files)
 {
 	struct files *f = *state;
 
@@ -828,7 +823,7 @@ static void the_pipe_form_says_where_it_ends(void **state)
 	unlink(f->path);
 }
 
-static void what_cannot_be_opened_is_told(void **state)
+TEST(what_cannot_be_opened_is_told)
 {
 	struct data_writer *w = NULL;
 	struct error *err = data_writer_open("/proc/nonexistent/perf.data", NULL, &w);
@@ -837,29 +832,4 @@ static void what_cannot_be_opened_is_told(void **state)
 	assert_non_null(strstr(err->msg, "cannot write '/proc/nonexistent/perf.data'"));
 	assert_null(w);
 	error_free(err);
-}
-
-int main(void)
-{
-#define WITH_FILES(test) cmocka_unit_test_setup_teardown(test, make_files, remove_files)
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(features_come_back_as_built),
-		cmocka_unit_test(capabilities_of_pmus),
-		cmocka_unit_test(groups_of_events),
-		cmocka_unit_test(bpf_programs_come_back_as_built),
-		cmocka_unit_test(tracing_data_come_back_as_built),
-		cmocka_unit_test(events_are_named_as_perf_names_them),
-		WITH_FILES(a_finished_file_holds_all),
-		WITH_FILES(a_file_without_its_last_byte_is_cut),
-		WITH_FILES(ids_that_come_late),
-		WITH_FILES(a_kill_at_any_moment_leaves_the_last_round),
-		WITH_FILES(compressed_records_come_back),
-		WITH_FILES(a_directory_holds_all),
-		WITH_FILES(a_full_disk_is_told_once_and_leaves_the_last_round),
-		WITH_FILES(the_pipe_form_holds_all),
-		WITH_FILES(the_pipe_form_says_where_it_ends),
-		cmocka_unit_test(what_cannot_be_opened_is_told),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,4 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <sys/mman.h>
 
 #include "perf/event/encode.h"
@@ -196,7 +191,7 @@ static void decode_and_check(uint64_t type, bool swap)
 	strbuf_deinit(&im.sb);
 }
 
-static void samples_of_every_single_bit_decode(void **state)
+TEST(samples_of_every_single_bit_decode)
 {
 	for (int bit = 0; bit < 24; bit++) {
 		if (!(ALL_BITS >> bit & 1))
@@ -208,7 +203,7 @@ static void samples_of_every_single_bit_decode(void **state)
 	}
 }
 
-static void samples_of_random_bits_decode(void **state)
+TEST(samples_of_random_bits_decode)
 {
 	uint64_t seed = 1;
 
@@ -220,7 +215,7 @@ static void samples_of_random_bits_decode(void **state)
 	decode_and_check(ALL_BITS, true);
 }
 
-static void no_cut_sample_is_decoded_or_read_past_its_end(void **state)
+TEST(no_cut_sample_is_decoded_or_read_past_its_end)
 {
 	struct perf_event_attr attr = attr_of(ALL_BITS);
 	uint8_t *pages =
@@ -250,7 +245,7 @@ static void no_cut_sample_is_decoded_or_read_past_its_end(void **state)
 }
 
 /* Every length field of a sample, set to what leads outside. */
-static void lengths_that_lead_outside_are_refused(void **state)
+TEST(lengths_that_lead_outside_are_refused)
 {
 	struct perf_event_attr attr = attr_of(ALL_BITS & ~PERF_SAMPLE_IDENTIFIER);
 	struct image im = {0};
@@ -272,7 +267,7 @@ static void lengths_that_lead_outside_are_refused(void **state)
 	strbuf_deinit(&im.sb);
 }
 
-static void ids_stand_where_the_attr_says(void **state)
+TEST(ids_stand_where_the_attr_says)
 {
 	struct perf_event_attr attr = attr_of(PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
 					      PERF_SAMPLE_ID | PERF_SAMPLE_CPU);
@@ -341,7 +336,7 @@ static void expect_mmap(const struct record_mmap *got, const struct record_mmap 
 	assert_string_equal(got->filename, want->filename);
 }
 
-static void kernel_records_come_back_as_encoded(void **state)
+TEST(kernel_records_come_back_as_encoded)
 {
 	struct perf_event_attr attr = id_attr();
 	_cleanup_strbuf_ struct strbuf sb = STRBUF_INIT;
@@ -492,7 +487,7 @@ static void kernel_records_come_back_as_encoded(void **state)
 }
 
 /* Lengths that the record has no room for. */
-static void text_pokes_end_with_their_record(void **state)
+TEST(text_pokes_end_with_their_record)
 {
 	_cleanup_strbuf_ struct strbuf sb = STRBUF_INIT;
 	const struct record_text_poke poke = {
@@ -514,7 +509,7 @@ static void text_pokes_end_with_their_record(void **state)
 }
 
 /* A count of links that the record has no room for, also one whose product wraps around. */
-static void namespaces_end_with_their_record(void **state)
+TEST(namespaces_end_with_their_record)
 {
 	_cleanup_strbuf_ struct strbuf sb = STRBUF_INIT;
 	const uint64_t words[] = {4, 1, 4, 2}, counts[] = {3, 1ull << 60, UINT64_MAX};
@@ -537,7 +532,7 @@ static void namespaces_end_with_their_record(void **state)
 	}
 }
 
-static void cut_records_give_an_error_with_the_place(void **state)
+TEST(cut_records_give_an_error_with_the_place)
 {
 	_cleanup_strbuf_ struct strbuf sb = STRBUF_INIT;
 	struct record_comm comm = {.pid = 1, .tid = 2, .comm = "a name"}, out = {.pid = 42};
@@ -552,7 +547,7 @@ static void cut_records_give_an_error_with_the_place(void **state)
 	}
 }
 
-static void long_strings_are_cut_to_what_a_record_holds(void **state)
+TEST(long_strings_are_cut_to_what_a_record_holds)
 {
 	_cleanup_strbuf_ struct strbuf sb = STRBUF_INIT;
 	_cleanup_free_ char *longest = malloc(100001);
@@ -566,7 +561,7 @@ static void long_strings_are_cut_to_what_a_record_holds(void **state)
 	assert_true(strlen(k.name) > 65000);
 }
 
-static void ledger_lines_come_back_and_others_are_told_apart(void **state)
+TEST(ledger_lines_come_back_and_others_are_told_apart)
 {
 	_cleanup_strbuf_ struct strbuf sb = STRBUF_INIT;
 	struct record_ledger l = {LEDGER_BPF_OUTPUT_LOST, 3, 1ull << 40, "slow_writes"}, out;
@@ -583,7 +578,7 @@ static void ledger_lines_come_back_and_others_are_told_apart(void **state)
 	assert_false(record_ledger_decode(cursor_make(sb.str, sb.len, "t"), &out));
 }
 
-static void id_index_is_split_where_a_record_is_full(void **state)
+TEST(id_index_is_split_where_a_record_is_full)
 {
 	_cleanup_strbuf_ struct strbuf sb = STRBUF_INIT;
 	_cleanup_free_ struct record_id_index_entry *entries = calloc(5000, sizeof(*entries));
@@ -610,24 +605,4 @@ static void id_index_is_split_where_a_record_is_full(void **state)
 	}
 	assert_int_equal(seen, 5000);
 	assert_int_equal(records, 3);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(samples_of_every_single_bit_decode),
-		cmocka_unit_test(samples_of_random_bits_decode),
-		cmocka_unit_test(no_cut_sample_is_decoded_or_read_past_its_end),
-		cmocka_unit_test(lengths_that_lead_outside_are_refused),
-		cmocka_unit_test(ids_stand_where_the_attr_says),
-		cmocka_unit_test(kernel_records_come_back_as_encoded),
-		cmocka_unit_test(cut_records_give_an_error_with_the_place),
-		cmocka_unit_test(namespaces_end_with_their_record),
-		cmocka_unit_test(text_pokes_end_with_their_record),
-		cmocka_unit_test(long_strings_are_cut_to_what_a_record_holds),
-		cmocka_unit_test(ledger_lines_come_back_and_others_are_told_apart),
-		cmocka_unit_test(id_index_is_split_where_a_record_is_full),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

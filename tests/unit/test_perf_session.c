@@ -1,14 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* What a session makes of the records of a file: events, threads, maps, losses. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "tests/unit/session_seen.h"
 
-static void header_and_records_of_both_byte_orders(void **state)
+TEST(header_and_records_of_both_byte_orders)
 {
 	expect(fill_simple, "my-clock alpha 100/100 1000 alpha+1123\n"
 			    "my-clock alpha 100/100 2000 alpha+10fff\n"
@@ -31,7 +25,7 @@ static void fill_future(struct image *im)
 	fill_simple(im);
 }
 
-static void unknown_records_are_skipped_and_counted(void **state)
+TEST(unknown_records_are_skipped_and_counted)
 {
 	for (int swap = 0; swap < 2; swap++) {
 		_cleanup_(session_freep) struct session *s = NULL;
@@ -53,7 +47,7 @@ static void unknown_records_are_skipped_and_counted(void **state)
 	}
 }
 
-static void header_features_are_decoded(void **state)
+TEST(header_features_are_decoded)
 {
 	for (int swap = 0; swap < 2; swap++) {
 		_cleanup_(session_freep) struct session *s = NULL;
@@ -109,7 +103,7 @@ static void fill_tasks(struct image *im)
 	image_round(im);
 }
 
-static void threads_and_maps_follow_fork_exec_and_reuse(void **state)
+TEST(threads_and_maps_follow_fork_exec_and_reuse)
 {
 	expect(fill_tasks, "my-clock parent 20/20 110 old+800\n"
 			   "my-clock child 20/20 140 old+fff\n"
@@ -137,7 +131,7 @@ static void fill_builds(struct image *im)
 }
 
 /* Processes in two mount namespaces: each has its own file at one path. */
-static void builds_at_one_path_are_told_apart(void **state)
+TEST(builds_at_one_path_are_told_apart)
 {
 	for (int swap = 0; swap < 2; swap++) {
 		_cleanup_(session_freep) struct session *s = NULL;
@@ -211,7 +205,7 @@ static uint64_t lost_of(image_fill_fn fill)
 }
 
 /* What LOST records count is in LOST_SAMPLES too, where there are any. */
-static void lost_samples_are_never_none_with_lost_records(void **state)
+TEST(lost_samples_are_never_none_with_lost_records)
 {
 	assert_int_equal(lost_of(fill_simple), 0);
 	assert_int_equal(lost_of(fill_lost), 37);
@@ -219,7 +213,7 @@ static void lost_samples_are_never_none_with_lost_records(void **state)
 }
 
 /* As 'perf inject' writes BUILD_ID when it reads a pipe. */
-static void a_feature_that_the_events_overwrite_is_left_out(void **state)
+TEST(a_feature_that_the_events_overwrite_is_left_out)
 {
 	for (int swap = 0; swap < 2; swap++) {
 		int warnings = 0;
@@ -262,7 +256,7 @@ static void fill_maps(struct image *im)
 		image_sample(im, 11, 1, 1, 1000 + page, page * 0x1000 + 5);
 }
 
-static void overlapping_maps_cut_each_other(void **state)
+TEST(overlapping_maps_cut_each_other)
 {
 	struct image im = {0};
 	_cleanup_strbuf_ struct strbuf want = STRBUF_INIT;
@@ -280,7 +274,7 @@ static void overlapping_maps_cut_each_other(void **state)
 	strbuf_deinit(&im.sb);
 }
 
-static void kernel_modules_and_bpf_programs_are_found(void **state)
+TEST(kernel_modules_and_bpf_programs_are_found)
 {
 	expect(fill_kernel, "my-clock :1 1/1 150 [kernel.kallsyms]+10\n"
 			    "my-clock :1 1/1 180 [my_fs]+ffff\n"
@@ -367,7 +361,7 @@ static struct error *on_bpf_event(struct session_tool *tool, struct session *s,
  * Linux adds the size of the sample_id fields to that of these records once for each event that
  * gets them: they are behind the record's own fields, not at its end.
  */
-static void records_of_bpf_programs_that_are_too_large(void **state)
+TEST(records_of_bpf_programs_that_are_too_large)
 {
 	for (int swap = 0; swap < 2; swap++) {
 		struct image im = {.swap = swap};
@@ -400,7 +394,7 @@ static struct error *stop_at_once(struct session_tool *tool, struct session *s,
 	return tool->unordered ? error_new(EINTR, "enough") : SESSION_STOP;
 }
 
-static void a_callback_can_end_it(void **state)
+TEST(a_callback_can_end_it)
 {
 	struct image im = {0};
 	struct seen seen = seen_new();
@@ -491,30 +485,10 @@ static void read_counters(bool inherit, const char *text)
 	strbuf_deinit(&fork.sb);
 }
 
-static void inherited_counters_count_by_thread(void **state)
+TEST(inherited_counters_count_by_thread)
 {
 	read_counters(true, "a 100 500\nb 100 50\na 101 900\nb 101 50\na 100 500\nb 100 1\n"
 			    "a 101 200\nb 101 10\na 101 1200\nb 101 65\n");
 	read_counters(false, "a 100 500\nb 100 50\na 101 400\na 100 100\nb 100 1\n"
 			     "a 101 100\nb 101 9\na 101 100\nb 101 5\n");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(header_and_records_of_both_byte_orders),
-		cmocka_unit_test(unknown_records_are_skipped_and_counted),
-		cmocka_unit_test(header_features_are_decoded),
-		cmocka_unit_test(threads_and_maps_follow_fork_exec_and_reuse),
-		cmocka_unit_test(builds_at_one_path_are_told_apart),
-		cmocka_unit_test(lost_samples_are_never_none_with_lost_records),
-		cmocka_unit_test(a_feature_that_the_events_overwrite_is_left_out),
-		cmocka_unit_test(overlapping_maps_cut_each_other),
-		cmocka_unit_test(kernel_modules_and_bpf_programs_are_found),
-		cmocka_unit_test(records_of_bpf_programs_that_are_too_large),
-		cmocka_unit_test(a_callback_can_end_it),
-		cmocka_unit_test(inherited_counters_count_by_thread),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

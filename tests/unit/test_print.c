@@ -1,13 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* perf/print: the choice of fields, times and strings of JSON. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "lib/base/json.h"
 #include "perf/print/print.h"
@@ -35,7 +29,7 @@ static void refuse(const char *arg, const char *message, const char *hint)
 	error_free(err);
 }
 
-static void test_fields(void **state)
+TEST(test_fields)
 {
 	struct field_choice c;
 
@@ -71,7 +65,7 @@ static void test_fields(void **state)
 	assert_false(c.flags);
 }
 
-static void test_bad_fields(void **state)
+TEST(test_bad_fields)
 {
 	refuse("comm,tiem", "unknown field 'tiem'", "'time'");
 	refuse("xyzzyxyzzy", "unknown field 'xyzzyxyzzy'", "comm, tid, pid");
@@ -91,7 +85,7 @@ static const char *time_text(struct strbuf *sb, uint64_t ns, bool nine)
 }
 
 /* Cut, not rounded, as perf does. */
-static void test_time(void **state)
+TEST(test_time)
 {
 	_cleanup_strbuf_ struct strbuf sb = STRBUF_INIT;
 
@@ -109,7 +103,7 @@ static const char *json_text(struct strbuf *sb, const char *s, size_t len)
 	return strbuf_str(sb);
 }
 
-static void test_json_strings(void **state)
+TEST(test_json_strings)
 {
 	_cleanup_strbuf_ struct strbuf sb = STRBUF_INIT;
 	static const struct {
@@ -154,16 +148,4 @@ static void test_json_strings(void **state)
 			assert_memory_equal(sb.str + 1, want, at);
 			assert_memory_equal(sb.str + 1 + at + n, want, 19 - at);
 		}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_fields),
-		cmocka_unit_test(test_bad_fields),
-		cmocka_unit_test(test_time),
-		cmocka_unit_test(test_json_strings),
-	};
-
-	return cmocka_run_group_tests_name("print", tests, NULL, NULL);
 }

@@ -1,14 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* perf/print/print_tasks.h: the tree of threads, and what they have mapped. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "perf/print/print_tasks.h"
 #include "tests/unit/image.h"
@@ -51,7 +45,7 @@ static void fill_family(struct image *im)
 	image_mmap2(im, 20, 0x2000, 0x1000, 0x500, "/bin/n\new", 140);
 }
 
-static void children_are_below_their_parents(void **state)
+TEST(children_are_below_their_parents)
 {
 	expect(fill_family, false,
 	       TITLE "         0        0       -1 |swapper\n"
@@ -61,7 +55,7 @@ static void children_are_below_their_parents(void **state)
 		     "        30       31       30 |  parent\n");
 }
 
-static void maps_are_below_their_threads(void **state)
+TEST(maps_are_below_their_threads)
 {
 	expect(fill_family, true,
 	       TITLE "         0        0       -1 |swapper\n"
@@ -86,7 +80,7 @@ static void fill_circle(struct image *im)
 	image_fork(im, 7, 7, 7, 7, 130);
 }
 
-static void circles_are_printed_once(void **state)
+TEST(circles_are_printed_once)
 {
 	expect(fill_circle, false,
 	       TITLE "         0        0       -1 |swapper\n"
@@ -103,22 +97,10 @@ static void fill_chain(struct image *im)
 }
 
 /* Else 20,000 processes were 200 MB of blanks. */
-static void long_chains_are_not_indented_without_end(void **state)
+TEST(long_chains_are_not_indented_without_end)
 {
 	_cleanup_free_ char *got = tree(fill_chain, false);
 
 	assert_in_range(strlen(got), 20000 * 130, 20000 * 150);
 	assert_non_null(strstr(got, "     20000    20000    19999 |"));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(children_are_below_their_parents),
-		cmocka_unit_test(maps_are_below_their_threads),
-		cmocka_unit_test(circles_are_printed_once),
-		cmocka_unit_test(long_chains_are_not_indented_without_end),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Probe definitions: what each spelling means, and where the wrong ones end to be one. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "lib/base/strbuf.h"
 #include "probe/def/def.h"
 
@@ -25,7 +19,7 @@ static void assert_str(const char *is, const char *should)
 		assert_string_equal(is, should);
 }
 
-static void places(void **state)
+TEST(places)
 {
 	static const struct {
 		const char *text, *exec, *module, *group, *event, *function, *file, *pattern;
@@ -115,7 +109,7 @@ static void places(void **state)
 	}
 }
 
-static void keys_say_yes_and_no(void **state)
+TEST(keys_say_yes_and_no)
 {
 	_cleanup_probe_def_ struct probe_def def = {0}, other = {0};
 
@@ -196,7 +190,7 @@ static char *arg_text(const struct probe_arg *arg)
 	return strbuf_steal(&sb);
 }
 
-static void arguments(void **state)
+TEST(arguments)
 {
 	static const char *const cases[][2] = {
 		{"count", "count: var count"},
@@ -259,7 +253,7 @@ static void arguments(void **state)
 }
 
 /* Two fields of one name would be one too few: both have their paths as names. */
-static void names_that_clash_are_paths(void **state)
+TEST(names_that_clash_are_paths)
 {
 	_cleanup_probe_def_ struct probe_def def = {0};
 
@@ -284,7 +278,7 @@ static void names_that_clash_are_paths(void **state)
 	assert_string_equal(given.args[1].name, "x");
 }
 
-static void wrong_ones_say_where(void **state)
+TEST(wrong_ones_say_where)
 {
 	static const struct {
 		const char *text;
@@ -368,7 +362,7 @@ static void wrong_ones_say_where(void **state)
 	}
 }
 
-static void limits_hold(void **state)
+TEST(limits_hold)
 {
 	_cleanup_strbuf_ struct strbuf sb = STRBUF_INIT, path = STRBUF_INIT;
 
@@ -392,7 +386,7 @@ static void limits_hold(void **state)
 	assert_non_null(strstr(steps->msg, "at most"));
 }
 
-static void sections_are_told_apart(void **state)
+TEST(sections_are_told_apart)
 {
 	static const char *const are[] = {
 		"func=my_func_*_abcd arg1",
@@ -435,19 +429,4 @@ static void sections_are_told_apart(void **state)
 	for (size_t i = 0; i < ARRAY_SIZE(are_not); i++)
 		if (probe_def_is(are_not[i]))
 			fail_msg("%s is none", are_not[i]);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(places),
-		cmocka_unit_test(keys_say_yes_and_no),
-		cmocka_unit_test(arguments),
-		cmocka_unit_test(names_that_clash_are_paths),
-		cmocka_unit_test(wrong_ones_say_where),
-		cmocka_unit_test(limits_hold),
-		cmocka_unit_test(sections_are_told_apart),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,11 +3,6 @@
  * Lines for the probes of tracefs, on a tree made up in a temporary folder, and
  * the janitor, with a file of ours in place of the kernel's: no privileged call.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <fcntl.h>
 #include <ftw.h>
 #include <inttypes.h>
@@ -101,7 +96,7 @@ static void make(const struct tree *tree, const struct sys_probe_spec *spec, cha
 	assert_string_equal(text, want);
 }
 
-static void probes_are_lines(void **state)
+TEST_WITH(probes_are_lines, set_up, tear_down)
 {
 	const struct tree *tree = *state;
 	struct sys_probe_spec spec = {
@@ -155,7 +150,7 @@ static void probes_are_lines(void **state)
 	assert_false(sys_probe_possible(&tree->roots, true));
 }
 
-static void what_dead_processes_left_is_taken_away(void **state)
+TEST_WITH(what_dead_processes_left_is_taken_away, set_up, tear_down)
 {
 	const struct tree *tree = *state;
 	const int self = (int)getpid(), dead = (int)dead_pid();
@@ -218,7 +213,7 @@ static void on_child(int sig)
 	children = children + 1;
 }
 
-static void the_janitor_is_nobodys_child(void **state)
+TEST_WITH(the_janitor_is_nobodys_child, set_up, tear_down)
 {
 	const struct tree *tree = *state;
 	_cleanup_close_ int fd = open_list(tree);
@@ -240,7 +235,7 @@ static void the_janitor_is_nobodys_child(void **state)
 }
 
 /* The caller is killed; but a copy of the descriptor is in another process. */
-static void the_janitor_outlives_who_is_killed(void **state)
+TEST_WITH(the_janitor_outlives_who_is_killed, set_up, tear_down)
 {
 	const struct tree *tree = *state;
 	int ready[2];
@@ -274,17 +269,4 @@ static void the_janitor_outlives_who_is_killed(void **state)
 	close(ready[1]);
 	assert_int_equal(read(ready[0], &c, 1), 0);
 	close(ready[0]);
-}
-
-int main(void)
-{
-#define ON_TREE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-	const struct CMUnitTest tests[] = {
-		ON_TREE(probes_are_lines),
-		ON_TREE(what_dead_processes_left_is_taken_away),
-		ON_TREE(the_janitor_is_nobodys_child),
-		ON_TREE(the_janitor_outlives_who_is_killed),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

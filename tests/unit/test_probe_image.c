@@ -3,14 +3,9 @@
  * Points of a binary, by its symbols and by its DWARF: this very program is
  * the binary, and the image of a kernel that was moved.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #include "lib/base/cleanup.h"
 #include "lib/base/strbuf.h"
@@ -92,7 +87,7 @@ static struct error *user_find(struct probe_finder *finder, const char *fmt, con
 #define A_REGISTER "%si"
 #endif
 
-static void binaries_by_their_symbols(void **state)
+TEST(binaries_by_their_symbols)
 {
 	_cleanup_(probe_finder_freep) struct probe_finder *finder = NULL;
 	_cleanup_free_ char *path = own_path();
@@ -178,7 +173,7 @@ static void binaries_by_their_symbols(void **state)
 }
 
 /* With debug information the same functions, and their variables. */
-static void binaries_by_their_dwarf(void **state)
+TEST(binaries_by_their_dwarf)
 {
 	_cleanup_(probe_finder_freep) struct probe_finder *finder = NULL;
 	_cleanup_free_ char *path = own_path();
@@ -221,7 +216,7 @@ KEPT static int kept(int n)
  * kallsyms of its functions that is moved; one of a name that others have too is found by how far
  * the whole was moved.
  */
-static void a_moved_kernel_is_found_again(void **state)
+TEST(a_moved_kernel_is_found_again)
 {
 	static const uint64_t moved = 0xffffffff9a000000;
 	_cleanup_(probe_finder_freep) struct probe_finder *symbols = NULL, *finder = NULL;
@@ -273,15 +268,4 @@ static void a_moved_kernel_is_found_again(void **state)
 	assert_true(line.n >= 1);
 	assert_int_equal(line.v[0].address, address[2] + line.v[0].offset);
 	unlink(ksyms);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(binaries_by_their_symbols),
-		cmocka_unit_test(binaries_by_their_dwarf),
-		cmocka_unit_test(a_moved_kernel_is_found_again),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,14 +3,9 @@
  * Paths through the running kernel's own BTF, thousands of random ones,
  * compared with a walk of the test's own.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #include <bpf/btf.h>
 #include <elf.h>
@@ -192,7 +187,7 @@ static size_t list_functions(const struct btf *btf, struct named **out)
 
 #define TRIPS 4000
 
-static void the_kernels_structs_are_walked_right(void **state)
+TEST(the_kernels_structs_are_walked_right)
 {
 	if (access(KERNEL_BTF, R_OK)) {
 		print_message("this kernel shows no BTF\n");
@@ -259,13 +254,4 @@ static void the_kernels_structs_are_walked_right(void **state)
 	assert_true(ended > TRIPS / 4);
 	unlink(path);
 	btf__free(btf);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_kernels_structs_are_walked_right),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

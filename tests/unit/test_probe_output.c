@@ -3,14 +3,9 @@
  * probe/output: what the layout of arguments becomes, as a format that
  * perf/print and libtraceevent read, and as an object that the library opens.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
 #include <traceevent/event-parse.h>
 #include <traceevent/trace-seq.h>
 
@@ -80,7 +75,7 @@ static size_t layouts_of_two(enum fetch_kind a, uint32_t a_size, enum fetch_kind
 }
 
 /* One field only for what it can hold without changing a value. */
-static void test_types_differ(void **state)
+TEST(test_types_differ)
 {
 	static const struct {
 		enum fetch_kind a;
@@ -120,7 +115,7 @@ static void test_types_differ(void **state)
 	}
 }
 
-static void test_layout(void **state)
+TEST(test_layout)
 {
 	struct made m;
 
@@ -152,7 +147,7 @@ static void test_layout(void **state)
 }
 
 /* Room for what any of the points has; signed where one is. */
-static void test_points_differ(void **state)
+TEST(test_points_differ)
 {
 	struct made m;
 
@@ -174,7 +169,7 @@ static void test_points_differ(void **state)
 	assert_int_equal(again.fields.v[1].kind, FETCH_UINT);
 }
 
-static void test_too_much(void **state)
+TEST(test_too_much)
 {
 	struct output_layouts none = {0};
 	struct error *err;
@@ -236,7 +231,7 @@ static void check_text(const char *format, uint32_t id, uint8_t *raw, uint32_t s
 	tep_free(tep);
 }
 
-static void test_format(void **state)
+TEST(test_format)
 {
 	_cleanup_strbuf_ struct strbuf format = STRBUF_INIT;
 	uint8_t raw[OUTPUT_MAX] = {0};
@@ -280,7 +275,7 @@ static void test_format(void **state)
 }
 
 /* libtraceevent knows no floats: perf shows their bits. */
-static void test_floats(void **state)
+TEST(test_floats)
 {
 	_cleanup_strbuf_ struct strbuf format = STRBUF_INIT;
 	uint8_t raw[OUTPUT_MAX] = {0};
@@ -299,7 +294,7 @@ static void test_floats(void **state)
 		   "d=0x400a000000000000 f=0xbf000000");
 }
 
-static void test_no_arguments(void **state)
+TEST(test_no_arguments)
 {
 	_cleanup_strbuf_ struct strbuf format = STRBUF_INIT;
 	uint8_t raw[OUTPUT_MAX] = {0};
@@ -313,7 +308,7 @@ static void test_no_arguments(void **state)
 }
 
 /* Where it was hit: an inner field, and the text's beginning if it may be one of several. */
-static void test_many_functions(void **state)
+TEST(test_many_functions)
 {
 	const uint64_t at = 0xffffffff81000010;
 	uint8_t raw[OUTPUT_MAX] = {0};
@@ -384,7 +379,7 @@ static void assert_wanted(const struct bpf_object *obj, bool of_tasks)
 				 OUTPUT_WANTED_SIZE);
 }
 
-static void test_object(void **state)
+TEST(test_object)
 {
 	static const char section[] = "exec=/bin/x;f a b:string";
 	const struct output_opts variants[] = {
@@ -454,7 +449,7 @@ static void test_object(void **state)
 }
 
 /* The filter of tasks: no arguments, a program of another type, the same follower. */
-static void test_task_filter(void **state)
+TEST(test_task_filter)
 {
 	for (int follows = 0; follows < 2; follows++) {
 		const struct output_opts opts = {
@@ -478,17 +473,4 @@ static void test_task_filter(void **state)
 			assert_jumps_within(prog);
 		assert_wanted(obj, true);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_layout),	     cmocka_unit_test(test_points_differ),
-		cmocka_unit_test(test_types_differ), cmocka_unit_test(test_too_much),
-		cmocka_unit_test(test_format),	     cmocka_unit_test(test_floats),
-		cmocka_unit_test(test_no_arguments), cmocka_unit_test(test_many_functions),
-		cmocka_unit_test(test_object),	     cmocka_unit_test(test_task_filter),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,14 +3,9 @@
  * Points and paths: over a BTF and a kallsyms that are made here, with the
  * fetch programs run against structs of this very program.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #include <bpf/btf.h>
 #include <elf.h>

@@ -1,13 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Source lines of loaded programs: what the kernel gives, searched. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include <bpf/libbpf.h>
 #include <linux/bpf.h>
@@ -45,7 +39,7 @@ static uint32_t line(const struct bpf_line_info *found)
 	return found ? found->line_off : 0;
 }
 
-static void test_finds_lines(void **state)
+TEST(test_finds_lines)
 {
 	struct bpf_prog_info i = info();
 	struct bpf_prog_linfo *l = bpf_prog_linfo__new(&i);
@@ -69,7 +63,7 @@ static void test_finds_lines(void **state)
 	bpf_prog_linfo__free(NULL);
 }
 
-static void test_without_machine_code(void **state)
+TEST(test_without_machine_code)
 {
 	struct bpf_prog_info i = info();
 	uint64_t hidden[5] = {0};
@@ -90,7 +84,7 @@ static void expect_refused(struct bpf_prog_info i)
 	assert_int_equal(errno, EINVAL);
 }
 
-static void test_arrays_that_do_not_fit(void **state)
+TEST(test_arrays_that_do_not_fit)
 {
 	uint64_t descending[] = {0x1000, 0x1008, 0x1004, 0x5000, 0x5004};
 	uint64_t astray[] = {0x1000, 0x1008, 0x1020, 0x4fff, 0x5004};
@@ -114,15 +108,4 @@ static void test_arrays_that_do_not_fit(void **state)
 	i.nr_jited_ksyms = i.nr_jited_func_lens = 1;
 	expect_refused(i);
 	assert_null(bpf_prog_linfo__new(NULL));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_finds_lines),
-		cmocka_unit_test(test_without_machine_code),
-		cmocka_unit_test(test_arrays_that_do_not_fit),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

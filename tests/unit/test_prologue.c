@@ -3,13 +3,6 @@
  * Prologues: thousands of random ones against what their fetch programs say,
  * and the cases that people write.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "prologue_case.h"
 
 static uint64_t next(uint64_t *seed)
@@ -20,7 +13,7 @@ static uint64_t next(uint64_t *seed)
 	return *seed;
 }
 
-static void any(void **state)
+TEST(any)
 {
 	enum {
 		CASES = 20000,
@@ -85,7 +78,7 @@ static void refused_insns(struct fetch_insn *insns, size_t n, int code, const ch
 	assert_refused(&value, 1, &way, &shape, code, "argument count: ");
 }
 
-static void refused(void **state)
+TEST(refused)
 {
 	struct fetch_insn deep[FETCH_MAX_DEPTH + 1] = {0};
 	struct fetch_insn many[FETCH_MAX_INSNS + 1] = {0};
@@ -102,7 +95,7 @@ static void refused(void **state)
 	refused_insns(many, ARRAY_SIZE(many), E2BIG, "257 steps");
 }
 
-static void shapes(void **state)
+TEST(shapes)
 {
 	struct fetch_insn param = {.op = FETCH_PARAM};
 	struct fetch_piece piece = {
@@ -135,7 +128,7 @@ static void shapes(void **state)
 }
 
 /* What a way cannot give. */
-static void obstacles(void **state)
+TEST(obstacles)
 {
 	struct fetch_insn insn = {.op = FETCH_PARAM, .reg = 2};
 	struct fetch_piece piece = {.insns = &insn, .n_insns = 1, .bit_size = 64};
@@ -164,16 +157,4 @@ static void obstacles(void **state)
 	assert_non_null(prologue_obstacle(&v, 1, &way));
 	way.at_return = true;
 	assert_null(prologue_obstacle(&v, 1, &way));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(any),
-		cmocka_unit_test(refused),
-		cmocka_unit_test(shapes),
-		cmocka_unit_test(obstacles),
-	};
-
-	return cmocka_run_group_tests_name("prologue", tests, NULL, NULL);
 }

@@ -1,14 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Where interpreters of Python have their frames, and the names of functions as text. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "lib/base/util.h"
 #include "perf/unwind/python_layout.h"
@@ -98,7 +92,7 @@ static bool read_published(const void *data, size_t size, struct perf_bpf_python
 }
 
 /* The expected numbers are those of the headers of 3.13.0. */
-static void test_published(void **state)
+TEST(test_published)
 {
 	const struct perf_bpf_python_layout expected = {632,
 							7264,
@@ -127,7 +121,7 @@ static void test_published(void **state)
 	assert_memory_equal(&layout, &expected, sizeof(expected));
 }
 
-static void test_published_hostile(void **state)
+TEST(test_published_hostile)
 {
 	static const size_t used[] = {5, 8, 9, 21, 23, 24, 29, 30, 33, 35, 37, 39, 45, 68, 69, 70};
 	struct perf_bpf_python_layout layout;
@@ -150,7 +144,7 @@ static void test_published_hostile(void **state)
 	assert_false(read_published(copy, sizeof(copy), &layout));
 }
 
-static void test_versions(void **state)
+TEST(test_versions)
 {
 	struct perf_bpf_python_layout layout;
 
@@ -170,7 +164,7 @@ static bool find_in(const char *path, struct python_interpreter *python)
 	return found;
 }
 
-static void test_files(void **state)
+TEST(test_files)
 {
 	struct python_interpreter python;
 	char path[64];
@@ -208,7 +202,7 @@ static void assert_texts(const struct perf_bpf_python_function *f, const char *n
 	assert_string_equal(b.str, path);
 }
 
-static void test_function_names(void **state)
+TEST(test_function_names)
 {
 	struct perf_bpf_python_function f = function_of("Shop.buy", "/srv/shop.py");
 
@@ -227,7 +221,7 @@ static void test_function_names(void **state)
 }
 
 /* Wide characters, and what is none: numbers of a process that may be anything. */
-static void test_wide_names(void **state)
+TEST(test_wide_names)
 {
 	static const uint16_t two[] = {'a', 0xfc, 0x20ac, 0xd800, 0};
 	static const uint32_t four[] = {0x1f40d, 'b', 0x110000, UINT32_MAX};
@@ -248,15 +242,4 @@ static void test_wide_names(void **state)
 	_cleanup_strbuf_ struct strbuf name = STRBUF_INIT, path = STRBUF_INIT;
 	python_function_add(&f, &name, &path);
 	assert_true(path.len == 3 + 2 * sizeof(f.file));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_published),      cmocka_unit_test(test_published_hostile),
-		cmocka_unit_test(test_versions),       cmocka_unit_test(test_files),
-		cmocka_unit_test(test_function_names), cmocka_unit_test(test_wide_names),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* The registers: what the kernel's headers and the ABIs' documents say. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <elf.h>
 #include <stdio.h>
 #include <string.h>

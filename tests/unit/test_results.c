@@ -1,14 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Results made by hand, as text and as JSON. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-
-#include <cmocka.h>
 
 #include <zlib.h>
 

@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* The ring as the kernel would leave it, made by hand. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "lib/ring/perf_ring.h"
 #include "perf/record/record.h"
@@ -21,7 +16,7 @@ static struct perf_ring make(uint64_t tail, uint64_t head)
 	return (struct perf_ring){.meta = &meta, .data = data, .size = sizeof(data), .tail = tail};
 }
 
-static void test_empty(void **state)
+TEST(test_empty)
 {
 	struct perf_ring ring = make(64, 64);
 	struct iovec iov[2];
@@ -29,7 +24,7 @@ static void test_empty(void **state)
 	assert_int_equal(perf_ring_peek(&ring, iov), 0);
 }
 
-static void test_one_piece(void **state)
+TEST(test_one_piece)
 {
 	struct perf_ring ring = make(4096 + 64, 4096 + 264);
 	struct iovec iov[2];
@@ -44,7 +39,7 @@ static void test_one_piece(void **state)
 	assert_int_equal(perf_ring_peek(&ring, iov), 0);
 }
 
-static void test_around_the_end(void **state)
+TEST(test_around_the_end)
 {
 	struct perf_ring ring = make(4000, 4096 + 104);
 	struct iovec iov[2];
@@ -56,7 +51,7 @@ static void test_around_the_end(void **state)
 	assert_int_equal(iov[1].iov_len, 104);
 }
 
-static void test_full(void **state)
+TEST(test_full)
 {
 	struct perf_ring ring = make(8, 8 + 4096);
 	struct iovec iov[2];
@@ -66,7 +61,7 @@ static void test_full(void **state)
 }
 
 /* A head beyond the ring must not be believed. */
-static void test_head_out_of_bounds(void **state)
+TEST(test_head_out_of_bounds)
 {
 	struct perf_ring ring = make(0, 5000);
 	struct iovec iov[2];
@@ -76,7 +71,7 @@ static void test_head_out_of_bounds(void **state)
 	assert_int_equal(perf_ring_peek(&ring, iov), 0);
 }
 
-static void test_sizes(void **state)
+TEST(test_sizes)
 {
 	static const struct {
 		const char *text;
@@ -111,18 +106,4 @@ static void test_sizes(void **state)
 				 err ? err->msg : "no error");
 		error_free(err);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_empty),
-		cmocka_unit_test(test_one_piece),
-		cmocka_unit_test(test_around_the_end),
-		cmocka_unit_test(test_full),
-		cmocka_unit_test(test_head_out_of_bounds),
-		cmocka_unit_test(test_sizes),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Rings as the kernel would leave them, made by hand: BPF rings, user rings, perf records. */
 #include <limits.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "lib/ring/internal.h"
 
@@ -68,7 +63,7 @@ static void set_header(unsigned long at, uint32_t len)
 	storage[at % SIZE / 8 + SIZE / 8] = len;
 }
 
-static void test_empty(void **state)
+TEST(test_empty)
 {
 	struct ring ring = make(64);
 
@@ -78,7 +73,7 @@ static void test_empty(void **state)
 	assert_int_equal(consumer, 64);
 }
 
-static void test_records_in_order(void **state)
+TEST(test_records_in_order)
 {
 	struct ring ring = make(0);
 
@@ -98,7 +93,7 @@ static void test_records_in_order(void **state)
 }
 
 /* From every place of the ring, so that records and headers stand around its end. */
-static void test_around_the_end(void **state)
+TEST(test_around_the_end)
 {
 	for (unsigned long at = 0; at < SIZE; at += 8) {
 		struct ring ring = make(7 * SIZE + at);
@@ -113,7 +108,7 @@ static void test_around_the_end(void **state)
 }
 
 /* As it comes where unsigned long has 32 bits, after 4 GiB. */
-static void test_positions_wrap(void **state)
+TEST(test_positions_wrap)
 {
 	struct ring ring = make(ULONG_MAX - 47);
 
@@ -126,7 +121,7 @@ static void test_positions_wrap(void **state)
 	assert_int_equal(consumer, producer);
 }
 
-static void test_busy_stops(void **state)
+TEST(test_busy_stops)
 {
 	struct ring ring = make(4000);
 
@@ -142,7 +137,7 @@ static void test_busy_stops(void **state)
 	assert_int_equal(firsts[2], 'c');
 }
 
-static void test_discarded_is_skipped(void **state)
+TEST(test_discarded_is_skipped)
 {
 	struct ring ring = make(0);
 
@@ -154,7 +149,7 @@ static void test_discarded_is_skipped(void **state)
 	assert_int_equal(consumer, producer);
 }
 
-static void test_at_most_n(void **state)
+TEST(test_at_most_n)
 {
 	struct ring ring = make(0);
 
@@ -171,7 +166,7 @@ static void test_at_most_n(void **state)
 	assert_int_equal(firsts[4], 'e');
 }
 
-static void test_callback_stops(void **state)
+TEST(test_callback_stops)
 {
 	struct ring ring = make(0);
 
@@ -188,7 +183,7 @@ static void test_callback_stops(void **state)
 }
 
 /* An eighth of the ring at a time, and never before its records were seen. */
-static void test_space_is_given_back_in_batches(void **state)
+TEST(test_space_is_given_back_in_batches)
 {
 	struct ring ring = make(0);
 
@@ -201,7 +196,7 @@ static void test_space_is_given_back_in_batches(void **state)
 	assert_int_equal(consumer, SIZE);
 }
 
-static void test_hostile(void **state)
+TEST(test_hostile)
 {
 	static const uint32_t lengths[] = {9, 16, 17, 4088, 4096, 0x3fffffff, 0x3ffffff8};
 
@@ -231,7 +226,7 @@ static void test_hostile(void **state)
 }
 
 /* What is reserved and submitted comes out at the other side. */
-static void test_user_ring(void **state)
+TEST(test_user_ring)
 {
 	struct ring ring = make(-16UL);
 	int err = 0;
@@ -258,7 +253,7 @@ static void test_user_ring(void **state)
 	assert_int_equal(consumer, producer);
 }
 
-static void test_user_ring_is_full(void **state)
+TEST(test_user_ring_is_full)
 {
 	struct ring ring = make(8);
 	int err = 0;
@@ -292,7 +287,7 @@ static void put_event(uint64_t *to, size_t at, uint32_t type, uint16_t size, uin
 		memcpy(to + at / 8 + 1, &first, sizeof(first));
 }
 
-static void test_perf_records(void **state)
+TEST(test_perf_records)
 {
 	static uint64_t bytes[16];
 	struct perf_event_header *event;
@@ -324,7 +319,7 @@ static void test_perf_records(void **state)
 	}
 }
 
-static void test_hostile_perf_records(void **state)
+TEST(test_hostile_perf_records)
 {
 	static const uint16_t wrong[] = {0, 4, 7, 12, 25, 40, 65528};
 	static uint64_t bytes[8];
@@ -348,26 +343,4 @@ static void test_hostile_perf_records(void **state)
 	assert_false(perf_record_raw((struct perf_event_header *)bytes, &data, &size));
 	put_event(bytes, 0, PERF_RECORD_LOST, 16, 0);
 	assert_false(perf_record_lost((struct perf_event_header *)bytes, &lost));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_empty),
-		cmocka_unit_test(test_records_in_order),
-		cmocka_unit_test(test_around_the_end),
-		cmocka_unit_test(test_positions_wrap),
-		cmocka_unit_test(test_busy_stops),
-		cmocka_unit_test(test_discarded_is_skipped),
-		cmocka_unit_test(test_at_most_n),
-		cmocka_unit_test(test_callback_stops),
-		cmocka_unit_test(test_space_is_given_back_in_batches),
-		cmocka_unit_test(test_hostile),
-		cmocka_unit_test(test_user_ring),
-		cmocka_unit_test(test_user_ring_is_full),
-		cmocka_unit_test(test_perf_records),
-		cmocka_unit_test(test_hostile_perf_records),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

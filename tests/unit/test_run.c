@@ -1,15 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* What perf-bpf run makes of bytes and texts, without a kernel. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "perf/event/encode.h"
 #include "run/display.h"
@@ -25,7 +19,7 @@ static void expect_refused(struct error *err, const char *part)
 	error_free(err);
 }
 
-static void test_display(void **state)
+TEST(test_display)
 {
 	struct display d = {0};
 
@@ -59,7 +53,7 @@ static void put_site(uint8_t *to, const char *name, uint64_t failed)
 	memcpy(to + 40, &failed, 8);
 }
 
-static void test_sites(void **state)
+TEST(test_sites)
 {
 	_cleanup_sites_ struct sites sites = {0};
 	uint8_t data[48 * 5 + 47];
@@ -90,7 +84,7 @@ static void expect_duration(uint64_t ns, const char *want)
 	assert_string_equal(strbuf_str(&out), want);
 }
 
-static void test_durations(void **state)
+TEST(test_durations)
 {
 	expect_duration(0, "0ns");
 	expect_duration(999, "999ns");
@@ -108,7 +102,7 @@ static void test_durations(void **state)
 }
 
 /* A time since the boot is the one that the clock showed. */
-static void test_times(void **state)
+TEST(test_times)
 {
 	_cleanup_(run_names_freep) struct run_names *names = run_names_new(NULL, false, NULL);
 	struct record_field f = {.kind = FIELD_UINT, .role = ROLE_TIME, .size = 8};
@@ -144,7 +138,7 @@ int clock_gettime(clockid_t clock, struct timespec *ts)
 }
 
 /* Between the readings of two clocks a process may have to wait for a CPU. */
-static void test_times_of_a_process_that_waits(void **state)
+TEST(test_times_of_a_process_that_waits)
 {
 	_cleanup_(run_names_freep) struct run_names *names = run_names_new(NULL, false, NULL);
 	struct record_field f = {.kind = FIELD_UINT, .role = ROLE_TIME, .size = 8};
@@ -166,7 +160,7 @@ static void test_times_of_a_process_that_waits(void **state)
 }
 
 /* What is no time, or none yet. */
-static void test_no_times(void **state)
+TEST(test_no_times)
 {
 	_cleanup_(run_names_freep) struct run_names *names = run_names_new(NULL, false, NULL);
 	struct record_field f = {.kind = FIELD_UINT, .role = ROLE_TIME, .size = 8};
@@ -179,7 +173,7 @@ static void test_no_times(void **state)
 	assert_int_equal(none.len, 0);
 }
 
-static void test_numbers(void **state)
+TEST(test_numbers)
 {
 	static const uint8_t bytes[] = {0xfe, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f, 1};
 	struct record_field f = {.kind = FIELD_INT};
@@ -221,7 +215,7 @@ static uint32_t add_value(struct btf *btf)
 }
 
 /* What a field has no room for is its nearest number, and the field is marked. */
-static void test_sums_that_are_too_large(void **state)
+TEST(test_sums_that_are_too_large)
 {
 	struct numbers {
 		uint32_t small;
@@ -276,7 +270,7 @@ static void test_sums_that_are_too_large(void **state)
 }
 
 /* What tags of members say counts, whatever programs do. */
-static void test_declared_members(void **state)
+TEST(test_declared_members)
 {
 	_cleanup_fields_ struct fields fields = {0};
 	struct btf *btf = btf__new_empty();
@@ -296,7 +290,7 @@ static void test_declared_members(void **state)
 	btf__free(btf);
 }
 
-static void test_fields(void **state)
+TEST(test_fields)
 {
 	static const char *const names[] = {"low", "high", "all", "wide", "last"};
 	struct counted {
@@ -346,7 +340,7 @@ static void test_fields(void **state)
 }
 
 /* The ranges of a linear histogram are those of perf_bpf_linear_add(). */
-static void test_ranges(void **state)
+TEST(test_ranges)
 {
 	static const struct {
 		int64_t low;
@@ -382,7 +376,7 @@ static void test_ranges(void **state)
 }
 
 /* A process has its name beside it, by the names of the members. */
-static void test_names_of_processes(void **state)
+TEST(test_names_of_processes)
 {
 	static const struct {
 		const char *pid, *comm;
@@ -420,7 +414,7 @@ static void test_names_of_processes(void **state)
 	}
 }
 
-static void test_system_calls(void **state)
+TEST(test_system_calls)
 {
 	static const struct {
 		uint32_t nr;
@@ -448,7 +442,7 @@ static void test_system_calls(void **state)
 }
 
 /* Slots as other tools count them: slot 0 has 0 and 1. */
-static void test_floor_slots(void **state)
+TEST(test_floor_slots)
 {
 	const struct display d = {.kind = DISPLAY_LOG2, .floor = true};
 	struct result_bucket b;
@@ -463,7 +457,7 @@ static void test_floor_slots(void **state)
 	assert_true(b.low == 1ull << 63 && b.high == UINT64_MAX);
 }
 
-static void test_short_events(void **state)
+TEST(test_short_events)
 {
 	struct record_field v[] = {
 		{.kind = FIELD_UINT, .size = 4},
@@ -502,7 +496,7 @@ static void test_short_events(void **state)
 }
 
 /* A field of the key and one of the value may have one name. */
-static void test_one_name_twice(void **state)
+TEST(test_one_name_twice)
 {
 	struct record_field key[] = {
 		{.name = "pid", .kind = FIELD_UINT, .size = 4, .role = ROLE_PID}};
@@ -540,7 +534,7 @@ static uint64_t sum_of(const struct result_heat *h, size_t from, size_t to, size
 }
 
 /* A slot for each sample, as long as there is room; then two make one. */
-static void test_heat(void **state)
+TEST(test_heat)
 {
 	_cleanup_arena_ struct arena arena = {0};
 	struct display display = {.kind = DISPLAY_HEATMAP};
@@ -610,29 +604,4 @@ static void test_heat(void **state)
 	heat_free(c.heat);
 	struct heat *none = NULL;
 	expect_refused(heat_new(4097, &none), "at most 4096");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_display),
-		cmocka_unit_test(test_sites),
-		cmocka_unit_test(test_durations),
-		cmocka_unit_test(test_numbers),
-		cmocka_unit_test(test_names_of_processes),
-		cmocka_unit_test(test_system_calls),
-		cmocka_unit_test(test_floor_slots),
-		cmocka_unit_test(test_short_events),
-		cmocka_unit_test(test_one_name_twice),
-		cmocka_unit_test(test_heat),
-		cmocka_unit_test(test_fields),
-		cmocka_unit_test(test_sums_that_are_too_large),
-		cmocka_unit_test(test_declared_members),
-		cmocka_unit_test(test_ranges),
-		cmocka_unit_test(test_times),
-		cmocka_unit_test(test_times_of_a_process_that_waits),
-		cmocka_unit_test(test_no_times),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

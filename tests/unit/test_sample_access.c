@@ -3,15 +3,9 @@
  * script -F brstack,brstackoff,brstacksym,data_src, and its records of rounds and of changed code:
  * recordings as a PMU with them writes, made by hand.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "lib/base/json_writer.h"
 #include "perf/data/writer.h"
@@ -146,7 +140,7 @@ static char *text_of(const char *path, const char *fields, bool json, bool other
 		free(text_);                                                                       \
 	} while (0)
 
-static void test_branches(void **state)
+TEST(test_branches)
 {
 	/* predicted conditional of 9 cycles; mispredicted call, aborted, to the kernel; unknown */
 	const uint64_t words[] = {
@@ -194,7 +188,7 @@ static void test_branches(void **state)
 }
 
 /* Each value of each member has a name, or none, and never one from elsewhere. */
-static void test_all_kinds_of_branches(void **state)
+TEST(test_all_kinds_of_branches)
 {
 	static const char *const wanted[] = {"",	 "COND", "UNCOND",  "IND",    "CALL",
 					     "IND_CALL", "RET",	 "SYSCALL", "SYSRET", "COND_CALL",
@@ -224,7 +218,7 @@ static void test_all_kinds_of_branches(void **state)
 	}
 }
 
-static void test_sources_of_data(void **state)
+TEST(test_sources_of_data)
 {
 	static const struct {
 		uint64_t value;
@@ -268,7 +262,7 @@ static void test_sources_of_data(void **state)
 	free(path);
 }
 
-static void test_changed_code_and_rounds(void **state)
+TEST(test_changed_code_and_rounds)
 {
 	char *path = write_recording(NULL, 0, 0);
 	char *text = text_of(path, "ip", false, true);
@@ -284,16 +278,4 @@ static void test_changed_code_and_rounds(void **state)
 	free(text);
 	unlink(path);
 	free(path);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_branches),
-		cmocka_unit_test(test_all_kinds_of_branches),
-		cmocka_unit_test(test_sources_of_data),
-		cmocka_unit_test(test_changed_code_and_rounds),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* record/sample_filter: --filter of events that are not tracepoints: the text, as tests of a
  * sample. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include <linux/perf_event.h>
 
 #include "lib/base/cleanup.h"
@@ -32,7 +27,7 @@ static void is_test(const struct sample_filter_test *test, int term, int op, uin
 	assert_int_equal(test->is_last, last);
 }
 
-static void test_conditions(void **state)
+TEST(test_conditions)
 {
 	struct sample_tests tests = {0};
 
@@ -61,7 +56,7 @@ static uint64_t memory(const struct sample_filter_test *test, uint64_t src)
 	return src >> test->shift & ((1ull << test->bits) - 1);
 }
 
-static void test_memory(void **state)
+TEST(test_memory)
 {
 	/* PERF_MEM_S() of OP_STORE, LVLNUM_PMEM, REMOTE_REMOTE, LOCK_LOCKED, TLB_L2 and TLB_MISS,
 	 * BLK_ADDR, HOPS_3 */
@@ -81,7 +76,7 @@ static void test_memory(void **state)
 	vec_deinit(&tests);
 }
 
-static void test_wrong(void **state)
+TEST(test_wrong)
 {
 	static const char *const wrong[] = {
 		"",
@@ -115,7 +110,7 @@ static void test_wrong(void **state)
 	}
 }
 
-static void test_too_many(void **state)
+TEST(test_too_many)
 {
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
 	struct sample_tests tests = {0};
@@ -129,7 +124,7 @@ static void test_too_many(void **state)
 	vec_deinit(&tests);
 }
 
-static void test_what_samples_have(void **state)
+TEST(test_what_samples_have)
 {
 	struct sample_tests tests = {0};
 
@@ -141,17 +136,4 @@ static void test_what_samples_have(void **state)
 	assert_non_null(strstr(err->msg, "PERF_SAMPLE_WEIGHT"));
 	assert_string_equal(err->hint, "add the option -W");
 	vec_deinit(&tests);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_conditions),
-		cmocka_unit_test(test_memory),
-		cmocka_unit_test(test_wrong),
-		cmocka_unit_test(test_too_many),
-		cmocka_unit_test(test_what_samples_have),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* What stands on a screen. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "show/screen.h"
 
@@ -21,7 +15,7 @@ static void check(struct screenful screen, size_t hidden, const char *want)
 	assert_string_equal(strbuf_str(&out), want);
 }
 
-static void test_sizes(void **state)
+TEST(test_sizes)
 {
 	struct screenful s = {.rows = 6, .columns = 10, .body = "1\n2\n3\n", .tail = ""};
 
@@ -48,7 +42,7 @@ static void test_sizes(void **state)
 }
 
 /* The tail has what the body leaves, and a third at least; its last lines are the newest. */
-static void test_tail(void **state)
+TEST(test_tail)
 {
 	struct screenful s = {
 		.rows = 8, .columns = 10, .body = "1\n2\n", .tail = "a\nb\nc\nd\ne\n"};
@@ -61,14 +55,4 @@ static void test_tail(void **state)
 	check(s, 5, "head\n1\n2\n3\n4\n\ne\n1-4/9  q …\n");
 	s.rows = 4;
 	check(s, 7, "head\n1\n2\n1-2/9  q …\n");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_sizes),
-		cmocka_unit_test(test_tail),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* -e: the grammar, and the look-ups over a small tree of tracefs and sysfs. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include <time.h>
 
 #include "perf/select/select.h"

@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* The server over sockets of this machine: many clients, slow ones, rude ones. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -110,7 +105,7 @@ static void expect(struct server *server, const char *request, unsigned *asked, 
 #define TEXT  "Content-Type: text/plain; charset=utf-8\r\n"
 #define CLOSE "Connection: close\r\n\r\n"
 
-static void test_answers(void **state)
+TEST(test_answers)
 {
 	_cleanup_(server_freep) struct server *server = NULL;
 	char large[HTTP_MAX_HEAD + 1] = "GET /";
@@ -133,7 +128,7 @@ static void test_answers(void **state)
 	assert_int_equal(asked, 2);
 }
 
-static void test_a_large_answer_comes_whole(void **state)
+TEST(test_a_large_answer_comes_whole)
 {
 	_cleanup_(server_freep) struct server *server = NULL;
 	unsigned asked = 0;
@@ -151,7 +146,7 @@ static void test_a_large_answer_comes_whole(void **state)
 }
 
 /* More clients than are served at a time, some of them in the middle of a request. */
-static void test_the_slow_hold_nobody_up(void **state)
+TEST(test_the_slow_hold_nobody_up)
 {
 	_cleanup_(server_freep) struct server *server = NULL;
 	unsigned asked = 0;
@@ -184,7 +179,7 @@ static void test_the_slow_hold_nobody_up(void **state)
 }
 
 /* An address that opens more connections than there are places leaves some to others. */
-static void test_an_address_has_a_share(void **state)
+TEST(test_an_address_has_a_share)
 {
 	_cleanup_(server_freep) struct server *server = NULL;
 	unsigned asked = 0;
@@ -217,7 +212,7 @@ static void test_an_address_has_a_share(void **state)
 }
 
 /* A request that does not become whole has less time than an answer that is not taken. */
-static void test_the_late_are_closed(void **state)
+TEST(test_the_late_are_closed)
 {
 	static const struct server_deadlines deadlines = {.head_ms = 500, .all_ms = LONG};
 	_cleanup_(server_freep) struct server *server = NULL;
@@ -240,7 +235,7 @@ static void test_the_late_are_closed(void **state)
 }
 
 /* A name that somebody else's DNS server leads here is not answered. */
-static void test_hosts(void **state)
+TEST(test_hosts)
 {
 	static const char *const ours[] = {"localhost", "LocalHost:9435", "127.0.0.1:1",
 					   "127.1.2.3", "[::1]:9435",	  "[::1]"};
@@ -290,7 +285,7 @@ static void check_address(const char *address, int code, const char *words)
 	error_free(err);
 }
 
-static void test_addresses(void **state)
+TEST(test_addresses)
 {
 	_cleanup_(server_freep) struct server *server = NULL, *both = NULL;
 	char taken[32];
@@ -378,7 +373,7 @@ static struct server_process *begin_process(int *first, int *second)
 	return process;
 }
 
-static void test_a_process_of_its_own(void **state)
+TEST(test_a_process_of_its_own)
 {
 	_cleanup_(server_process_freep) struct server_process *process = NULL;
 	unsigned asked = 0;
@@ -413,7 +408,7 @@ static pid_t child_pid(void)
 	return atoi(text);
 }
 
-static void test_its_end_is_noticed(void **state)
+TEST(test_its_end_is_noticed)
 {
 	_cleanup_(server_process_freep) struct server_process *process = NULL;
 	unsigned asked = 0;
@@ -434,21 +429,4 @@ static void test_its_end_is_noticed(void **state)
 	assert_int_equal(asked, 0);
 	close(fd);
 	close(other);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_answers),
-		cmocka_unit_test(test_a_large_answer_comes_whole),
-		cmocka_unit_test(test_the_slow_hold_nobody_up),
-		cmocka_unit_test(test_the_late_are_closed),
-		cmocka_unit_test(test_an_address_has_a_share),
-		cmocka_unit_test(test_hosts),
-		cmocka_unit_test(test_addresses),
-		cmocka_unit_test(test_a_process_of_its_own),
-		cmocka_unit_test(test_its_end_is_noticed),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

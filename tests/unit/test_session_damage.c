@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Recordings that are damaged, cut off, or none. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -75,19 +70,19 @@ static void sweep(image_fill_fn fill, bool flip)
 	}
 }
 
-static void every_flipped_bit_is_survived(void **state)
+TEST(every_flipped_bit_is_survived)
 {
 	sweep(fill_all, true);
 	sweep(fill_packed, true);
 }
 
-static void every_truncation_is_survived(void **state)
+TEST(every_truncation_is_survived)
 {
 	sweep(fill_all, false);
 	sweep(fill_packed, false);
 }
 
-static void a_file_cut_in_its_data_gives_what_is_there(void **state)
+TEST(a_file_cut_in_its_data_gives_what_is_there)
 {
 	struct image im = {0};
 	struct seen seen = seen_new();
@@ -107,7 +102,7 @@ static void a_file_cut_in_its_data_gives_what_is_there(void **state)
 	strbuf_deinit(&data.sb);
 }
 
-static void what_is_no_perf_data_is_told(void **state)
+TEST(what_is_no_perf_data_is_told)
 {
 	static const struct {
 		const char *bytes;
@@ -141,7 +136,7 @@ static void what_is_no_perf_data_is_told(void **state)
 }
 
 /* Its writer never ends: reading on to the end would take all time and memory. */
-static void an_endless_stream_of_something_else_is_told(void **state)
+TEST(an_endless_stream_of_something_else_is_told)
 {
 	_cleanup_close_ int from = -1, to = -1;
 	int ends[2];
@@ -165,7 +160,7 @@ static void an_endless_stream_of_something_else_is_told(void **state)
 
 /* 60 GB of ids in a hole, and two events whose ids are the same bytes: there is no memory for all.
  */
-static void events_have_a_limit_of_ids(void **state)
+TEST(events_have_a_limit_of_ids)
 {
 	static const uint64_t sizes[][2] = {{(uint64_t)60 << 30, 8},
 					    {(uint64_t)20 << 20, (uint64_t)20 << 20}};
@@ -237,7 +232,7 @@ static struct error *read_pipe(const struct image *im, uint64_t zeros, struct se
 }
 
 /* A whole file is read into memory: its writer never ends. */
-static void a_file_in_a_pipe_has_a_limit(void **state)
+TEST(a_file_in_a_pipe_has_a_limit)
 {
 	struct image im = {0};
 	struct seen seen = seen_new();
@@ -272,7 +267,7 @@ static void image_pipe(struct image *im, uint32_t type, uint64_t extra)
 	image_end(im, at);
 }
 
-static void what_follows_a_record_in_a_pipe_has_a_limit(void **state)
+TEST(what_follows_a_record_in_a_pipe_has_a_limit)
 {
 	struct image aux = {0}, tracing = {0};
 	struct seen seen = seen_new();
@@ -308,20 +303,4 @@ static void what_follows_a_record_in_a_pipe_has_a_limit(void **state)
 	seen_deinit(&seen);
 	strbuf_deinit(&aux.sb);
 	strbuf_deinit(&tracing.sb);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_flipped_bit_is_survived),
-		cmocka_unit_test(every_truncation_is_survived),
-		cmocka_unit_test(a_file_cut_in_its_data_gives_what_is_there),
-		cmocka_unit_test(what_is_no_perf_data_is_told),
-		cmocka_unit_test(an_endless_stream_of_something_else_is_told),
-		cmocka_unit_test(events_have_a_limit_of_ids),
-		cmocka_unit_test(a_file_in_a_pipe_has_a_limit),
-		cmocka_unit_test(what_follows_a_record_in_a_pipe_has_a_limit),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

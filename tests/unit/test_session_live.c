@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* A session that is given records while they happen. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <malloc.h>
 #include <stdio.h>
 
@@ -174,7 +169,7 @@ static bool keep_one(void *ctx, int32_t pid, uint64_t ended)
 	return !ended || pid == *(int32_t *)ctx;
 }
 
-static void records_of_several_rings_come_by_time(void **state)
+TEST_WITH(records_of_several_rings_come_by_time, setup, teardown)
 {
 	struct live *l = *state;
 
@@ -206,7 +201,7 @@ static void records_of_several_rings_come_by_time(void **state)
 	expect_text(l, "e@50 f@60 ");
 }
 
-static void samples_find_the_maps_of_their_moment(void **state)
+TEST_WITH(samples_find_the_maps_of_their_moment, setup, teardown)
 {
 	struct live *l = *state;
 
@@ -225,7 +220,7 @@ static void samples_find_the_maps_of_their_moment(void **state)
 	expect_text(l, "sh@10 dummy:sh:/bin/sh@20 dd@30 dummy:dd:/bin/dd@40 ");
 }
 
-static void a_record_may_go_around_the_end_of_its_ring(void **state)
+TEST_WITH(a_record_may_go_around_the_end_of_its_ring, setup, teardown)
 {
 	struct live *l = *state;
 
@@ -242,7 +237,7 @@ static void a_record_may_go_around_the_end_of_its_ring(void **state)
 	}
 }
 
-static void a_map_is_found_by_its_time(void **state)
+TEST_WITH(a_map_is_found_by_its_time, setup, teardown)
 {
 	struct live *l = *state;
 
@@ -300,7 +295,7 @@ static void a_map_is_found_by_its_time(void **state)
 	expect_map(l, 13, 0, UINT64_MAX - 5, "/end");
 }
 
-static void an_exec_sets_aside_what_was_mapped(void **state)
+TEST_WITH(an_exec_sets_aside_what_was_mapped, setup, teardown)
 {
 	struct live *l = *state;
 
@@ -349,7 +344,7 @@ static void an_exec_sets_aside_what_was_mapped(void **state)
 	expect_map(l, 10, 0, 0x1000, "/bin/sh");
 }
 
-static void a_pid_that_is_used_again_is_found_by_time(void **state)
+TEST_WITH(a_pid_that_is_used_again_is_found_by_time, setup, teardown)
 {
 	struct live *l = *state;
 
@@ -381,7 +376,7 @@ static void a_pid_that_is_used_again_is_found_by_time(void **state)
 	assert_int_equal(session_n_ended(l->s), 0);
 }
 
-static void what_ended_stays_until_it_is_forgotten(void **state)
+TEST_WITH(what_ended_stays_until_it_is_forgotten, setup, teardown)
 {
 	struct live *l = *state;
 	uint64_t before = session_generation(l->s);
@@ -416,7 +411,7 @@ static void what_ended_stays_until_it_is_forgotten(void **state)
 }
 
 /* The files of processes that have ended: their memory is used for others. */
-static void unwind_information_is_of_files_that_are_mapped(void **state)
+TEST_WITH(unwind_information_is_of_files_that_are_mapped, setup, teardown)
 {
 	struct live *l = *state;
 	const struct resolver_opts opts = {.sz = sizeof(opts)};
@@ -453,7 +448,7 @@ static size_t memory_used(void)
 }
 
 /* Storms of processes, each with a file of its own: once there is memory for some, it is enough. */
-static void memory_does_not_grow_with_the_processes(void **state)
+TEST_WITH(memory_does_not_grow_with_the_processes, setup, teardown)
 {
 	struct live *l = *state;
 	size_t used = 0;
@@ -487,7 +482,7 @@ static void memory_does_not_grow_with_the_processes(void **state)
 }
 
 /* A build system, a browser: thousands of maps, and children that exec. */
-static void children_do_not_copy_what_they_set_aside(void **state)
+TEST_WITH(children_do_not_copy_what_they_set_aside, setup, teardown)
 {
 	struct live *l = *state;
 	char name[32];
@@ -512,7 +507,7 @@ static void children_do_not_copy_what_they_set_aside(void **state)
 	assert_true(memory_used() < used + 2000 * 1000);
 }
 
-static void a_compiler_that_maps_again_and_again_has_its_bound(void **state)
+TEST_WITH(a_compiler_that_maps_again_and_again_has_its_bound, setup, teardown)
 {
 	struct live *l = *state;
 	size_t used = 0;
@@ -529,7 +524,7 @@ static void a_compiler_that_maps_again_and_again_has_its_bound(void **state)
 	assert_true(memory_used() < used + 100000);
 }
 
-static void losses_are_counted_and_damage_is_left_out(void **state)
+TEST_WITH(losses_are_counted_and_damage_is_left_out, setup, teardown)
 {
 	struct live *l = *state;
 	struct sample id = id_of(l, 1, 1);
@@ -552,7 +547,7 @@ static void losses_are_counted_and_damage_is_left_out(void **state)
 	expect_text(l, "on@6 ");
 }
 
-static void what_waits_is_bounded(void **state)
+TEST_WITH(what_waits_is_bounded, setup, teardown)
 {
 	struct live *l = *state;
 
@@ -572,26 +567,4 @@ static void what_waits_is_bounded(void **state)
 	}
 	assert_true(most - base < 80 << 20);
 	assert_true(most - base > 40 << 20);
-}
-
-int main(void)
-{
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-	const struct CMUnitTest tests[] = {
-		TEST(records_of_several_rings_come_by_time),
-		TEST(samples_find_the_maps_of_their_moment),
-		TEST(a_record_may_go_around_the_end_of_its_ring),
-		TEST(a_map_is_found_by_its_time),
-		TEST(an_exec_sets_aside_what_was_mapped),
-		TEST(a_pid_that_is_used_again_is_found_by_time),
-		TEST(what_ended_stays_until_it_is_forgotten),
-		TEST(unwind_information_is_of_files_that_are_mapped),
-		TEST(memory_does_not_grow_with_the_processes),
-		TEST(children_do_not_copy_what_they_set_aside),
-		TEST(a_compiler_that_maps_again_and_again_has_its_bound),
-		TEST(losses_are_counted_and_damage_is_left_out),
-		TEST(what_waits_is_bounded),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* The order in which a session hands out records, and how a large file is read. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "tests/unit/session_seen.h"
 
 /*
@@ -66,7 +60,7 @@ static void fill_rounds(struct image *im)
 	vec_deinit(&list);
 }
 
-static void rounds_are_merged_as_a_sorted_list_would_be(void **state)
+TEST(rounds_are_merged_as_a_sorted_list_would_be)
 {
 	for (unsigned int i = 0; i < 200; i++) {
 		struct image im = {.swap = i & 1};
@@ -86,7 +80,7 @@ static void rounds_are_merged_as_a_sorted_list_would_be(void **state)
 	vec_deinit(&order_want);
 }
 
-static void ties_keep_the_order_of_the_file(void **state)
+TEST(ties_keep_the_order_of_the_file)
 {
 	expect(fill_ties, "my-clock :1 1/1 10 -+0\n"
 			  "page-faults:uhp :2 2/2 10 -+0\n"
@@ -107,7 +101,7 @@ static void fill_backwards(struct image *im)
 }
 
 /* Each record is a run. They are handed on when they are too many. */
-static void runs_are_limited(void **state)
+TEST(runs_are_limited)
 {
 	for (unsigned int i = 0; i < 2; i++) {
 		int warnings = 0;
@@ -158,14 +152,14 @@ static void fill_two_packed(struct image *im)
 	strbuf_deinit(&inner.sb);
 }
 
-static void packed_records_may_be_cut_between_frames(void **state)
+TEST(packed_records_may_be_cut_between_frames)
 {
 	expect(fill_two_packed, "my-clock alpha 100/100 1000 alpha+1123\n"
 				"my-clock alpha 100/100 2000 alpha+10fff\n"
 				"page-faults:uhp :101 100/101 3000 -+0\n");
 }
 
-static void unordered_is_the_order_of_the_file(void **state)
+TEST(unordered_is_the_order_of_the_file)
 {
 	struct image im = {0};
 	struct seen seen = seen_new();
@@ -276,7 +270,7 @@ static void check_large(const struct large *large, size_t n)
 		assert_int_equal(large->seen.times.v[i], 1000 + i);
 }
 
-static void a_large_file_is_read_in_pieces(void **state)
+TEST(a_large_file_is_read_in_pieces)
 {
 	struct image im = {0};
 
@@ -331,7 +325,7 @@ static void fill_auxtrace(struct image *im)
 	}
 }
 
-static void what_is_too_large_for_pieces_is_read_where_it_is_mapped(void **state)
+TEST(what_is_too_large_for_pieces_is_read_where_it_is_mapped)
 {
 	static const struct {
 		image_fill_fn fill;
@@ -351,19 +345,4 @@ static void what_is_too_large_for_pieces_is_read_where_it_is_mapped(void **state
 		large_deinit(&large);
 		close(f.fd);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(rounds_are_merged_as_a_sorted_list_would_be),
-		cmocka_unit_test(ties_keep_the_order_of_the_file),
-		cmocka_unit_test(runs_are_limited),
-		cmocka_unit_test(packed_records_may_be_cut_between_frames),
-		cmocka_unit_test(unordered_is_the_order_of_the_file),
-		cmocka_unit_test(a_large_file_is_read_in_pieces),
-		cmocka_unit_test(what_is_too_large_for_pieces_is_read_where_it_is_mapped),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

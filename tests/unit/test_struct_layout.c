@@ -1,14 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* How structs lie in memory, from BTF that compilers do not make. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include <bpf/btf.h>
 
@@ -36,7 +30,7 @@ static void expect_error(const struct btf *btf, int type, int code)
 	error_free(err);
 }
 
-static void test_holes(void **state)
+TEST(test_holes)
 {
 	_cleanup_(btf__freep) struct btf *btf = btf__new_empty();
 	int number = btf__add_int(btf, "int", 4, BTF_INT_SIGNED);
@@ -65,7 +59,7 @@ static void test_holes(void **state)
 }
 
 /* Members that overlap or go backwards: what is lost before the first, and nothing negative. */
-static void test_members_out_of_order(void **state)
+TEST(test_members_out_of_order)
 {
 	_cleanup_(btf__freep) struct btf *btf = btf__new_empty();
 	_cleanup_(struct_layout_freep) struct struct_layout *layout = NULL;
@@ -83,7 +77,7 @@ static void test_members_out_of_order(void **state)
 }
 
 /* Unions without a name, each twice in the next: it doubles with each level. */
-static void test_what_doubles_with_each_level_ends(void **state)
+TEST(test_what_doubles_with_each_level_ends)
 {
 	_cleanup_(btf__freep) struct btf *btf = btf__new_empty();
 	int inner = btf__add_int(btf, "int", 4, BTF_INT_SIGNED);
@@ -100,7 +94,7 @@ static void test_what_doubles_with_each_level_ends(void **state)
 	expect_error(btf, s, E2BIG);
 }
 
-static void test_what_is_deep_ends(void **state)
+TEST(test_what_is_deep_ends)
 {
 	_cleanup_(btf__freep) struct btf *btf = btf__new_empty();
 	int inner = btf__add_int(btf, "int", 4, BTF_INT_SIGNED);
@@ -112,16 +106,4 @@ static void test_what_is_deep_ends(void **state)
 		inner = next;
 	}
 	expect_error(btf, inner, E2BIG);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_holes),
-		cmocka_unit_test(test_members_out_of_order),
-		cmocka_unit_test(test_what_doubles_with_each_level_ends),
-		cmocka_unit_test(test_what_is_deep_ends),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* lib/sys on trees made up in a temporary folder: no privileged call. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <ftw.h>
 #include <stdio.h>
 #include <string.h>
@@ -67,7 +62,7 @@ static void assert_fails(struct error *err, int code, const char *msg, const cha
 	error_free(err);
 }
 
-static void files_are_read_whole_and_within_bounds(void **state)
+TEST_WITH(files_are_read_whole_and_within_bounds, set_up, tear_down)
 {
 	const struct tree *tree = *state;
 	char path[256];
@@ -108,7 +103,7 @@ static bool count_line(void *ctx, char *line)
 	return ++lines->n != lines->until;
 }
 
-static void files_are_read_by_lines(void **state)
+TEST_WITH(files_are_read_by_lines, set_up, tear_down)
 {
 	const struct tree *tree = *state;
 	struct lines lines = {0};
@@ -145,7 +140,7 @@ static void files_are_read_by_lines(void **state)
 	error_free(err);
 }
 
-static void cpu_lists_are_parsed(void **state)
+TEST_WITH(cpu_lists_are_parsed, set_up, tear_down)
 {
 	const struct tree *tree = *state;
 	static const char *const bad[] = {"a",	"1-",	      "3-1", "1,,2", "1,",
@@ -173,7 +168,7 @@ static void cpu_lists_are_parsed(void **state)
 	assert_int_equal(cpus.n, 3);
 }
 
-static void pmus_and_their_terms(void **state)
+TEST_WITH(pmus_and_their_terms, set_up, tear_down)
 {
 	const struct tree *tree = *state;
 	struct perf_event_attr attr = {.config = 0xffff0000ull << 32};
@@ -213,7 +208,7 @@ static void pmus_and_their_terms(void **state)
 	assert_true(field.word == 2 && field.mask == ~0ull);
 }
 
-static void tracepoints_are_found_by_name_and_glob(void **state)
+TEST_WITH(tracepoints_are_found_by_name_and_glob, set_up, tear_down)
 {
 	const struct sys_roots *roots = &((struct tree *)*state)->roots;
 	_cleanup_names_ struct names systems = {0}, events = {0}, found = {0};
@@ -243,7 +238,7 @@ static void tracepoints_are_found_by_name_and_glob(void **state)
 	assert_false(sys_tracepoint_exists(roots, "sched", "../sched/sched_wakeup"));
 }
 
-static void a_missing_tracepoint_names_the_nearest(void **state)
+TEST_WITH(a_missing_tracepoint_names_the_nearest, set_up, tear_down)
 {
 	const struct sys_roots *roots = &((struct tree *)*state)->roots;
 	uint64_t id;
@@ -260,7 +255,7 @@ static void a_missing_tracepoint_names_the_nearest(void **state)
 		     "perf-bpf list 'sched:*' lists the tracepoints of that system");
 }
 
-static void maps_lines_are_taken_apart(void **state)
+TEST_WITH(maps_lines_are_taken_apart, set_up, tear_down)
 {
 	char text[] = "55d0c8a00000-55d0c8a02000 r-xp 00001000 fe:01 4243   /usr/bin/a b\\012c\n"
 		      "rubbish\n"
@@ -284,7 +279,7 @@ static void maps_lines_are_taken_apart(void **state)
 	assert_false(sys_maps_next(&pos, &map));
 }
 
-static void processes_say_who_they_are(void **state)
+TEST_WITH(processes_say_who_they_are, set_up, tear_down)
 {
 	struct tree *tree = *state;
 	struct sys_proc_status status;
@@ -322,7 +317,7 @@ static struct error *explain(const struct tree *tree, struct perf_event_attr *at
 	return sys_perf_event_explain(&tree->roots, &attempt, err);
 }
 
-static void refusals_for_lack_of_rights(void **state)
+TEST_WITH(refusals_for_lack_of_rights, set_up, tear_down)
 {
 	struct tree *tree = *state;
 	struct perf_event_attr clock = {.type = PERF_TYPE_SOFTWARE};
@@ -375,7 +370,7 @@ static void refusals_for_lack_of_rights(void **state)
 		     "blocks the call");
 }
 
-static void refusals_for_lack_of_hardware(void **state)
+TEST_WITH(refusals_for_lack_of_hardware, set_up, tear_down)
 {
 	struct tree *tree = *state;
 	struct perf_event_attr cycles = {.type = PERF_TYPE_HARDWARE};
@@ -410,7 +405,7 @@ static void refusals_for_lack_of_hardware(void **state)
 		     "use cpu-clock or another software event");
 }
 
-static void refusals_for_limits_and_parameters(void **state)
+TEST_WITH(refusals_for_limits_and_parameters, set_up, tear_down)
 {
 	struct tree *tree = *state;
 	struct perf_event_attr fast = {
@@ -452,7 +447,7 @@ static const struct sys_feature_result *feature(struct sys_features *features, c
 	return result;
 }
 
-static void features_of_a_host_without_rights(void **state)
+TEST_WITH(features_of_a_host_without_rights, set_up, tear_down)
 {
 	struct tree *tree = *state;
 
@@ -475,7 +470,7 @@ static void features_of_a_host_without_rights(void **state)
 	assert_null(sys_feature_get(features, "no.such"));
 }
 
-static void features_of_a_host_with_rights(void **state)
+TEST_WITH(features_of_a_host_with_rights, set_up, tear_down)
 {
 	struct tree *tree = *state;
 	uint64_t counted = 0;
@@ -555,7 +550,7 @@ static void assert_matches(const struct tree *tree, const char *glob, const char
 	assert_int_equal(unsure, want_unsure);
 }
 
-static void functions_of_the_kernel_that_can_be_traced(void **state)
+TEST_WITH(functions_of_the_kernel_that_can_be_traced, set_up, tear_down)
 {
 	const struct tree *tree = *state;
 	char path[256];
@@ -596,7 +591,7 @@ static void functions_of_the_kernel_that_can_be_traced(void **state)
 	error_free(err);
 }
 
-static void why_a_function_cannot_be_probed(void **state)
+TEST_WITH(why_a_function_cannot_be_probed, set_up, tear_down)
 {
 	const struct tree *tree = *state;
 	const struct sys_roots *roots = &tree->roots;
@@ -643,28 +638,4 @@ static void why_a_function_cannot_be_probed(void **state)
 	snprintf(path, sizeof(path), "%s/kallsyms", tree->proc);
 	assert_int_equal(remove(path), 0);
 	assert_null(sys_kfunc_refusal(roots, "vfs_raed", true));
-}
-
-int main(void)
-{
-#define ON_TREE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-	const struct CMUnitTest tests[] = {
-		ON_TREE(files_are_read_whole_and_within_bounds),
-		ON_TREE(files_are_read_by_lines),
-		ON_TREE(cpu_lists_are_parsed),
-		ON_TREE(pmus_and_their_terms),
-		ON_TREE(tracepoints_are_found_by_name_and_glob),
-		ON_TREE(a_missing_tracepoint_names_the_nearest),
-		ON_TREE(maps_lines_are_taken_apart),
-		ON_TREE(processes_say_who_they_are),
-		ON_TREE(refusals_for_lack_of_rights),
-		ON_TREE(refusals_for_lack_of_hardware),
-		ON_TREE(refusals_for_limits_and_parameters),
-		ON_TREE(functions_of_the_kernel_that_can_be_traced),
-		ON_TREE(why_a_function_cannot_be_probed),
-		ON_TREE(features_of_a_host_without_rights),
-		ON_TREE(features_of_a_host_with_rights),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Results as text on terminals of any width: no line is wider, and nothing acts on the terminal. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "show/plain.h"
 #include "show/text_tables.h"
@@ -38,7 +32,7 @@ static size_t columns_of(const char *line, size_t n)
 	return plain_width(strbuf_str(&bare), bare.len);
 }
 
-static void test_no_line_is_wider(void **state)
+TEST(test_no_line_is_wider)
 {
 	static const unsigned widths[] = {20, 21, 33, 80, 200};
 
@@ -70,7 +64,7 @@ static void test_no_line_is_wider(void **state)
 	}
 }
 
-static void test_a_file_gets_all(void **state)
+TEST(test_a_file_gets_all)
 {
 	_cleanup_results_ struct results results = {0};
 	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
@@ -92,7 +86,7 @@ static void test_a_file_gets_all(void **state)
 }
 
 /* Columns of text give way to the numbers; then what is left over is cut. */
-static void test_tables(void **state)
+TEST(test_tables)
 {
 	static const struct result_column columns[] = {
 		{"file", NULL, true}, {"comm", NULL, true}, {"calls", NULL, false}};
@@ -129,7 +123,7 @@ static void test_tables(void **state)
 	}
 }
 
-static void test_histograms(void **state)
+TEST(test_histograms)
 {
 	struct result_bucket buckets[] = {{1 << 19, (1 << 20) - 1, 12},
 					  {1 << 20, (1 << 21) - 1, 123456}};
@@ -153,7 +147,7 @@ static void test_histograms(void **state)
 	}
 }
 
-static void test_times(void **state)
+TEST(test_times)
 {
 	static const struct {
 		uint64_t number;
@@ -188,7 +182,7 @@ static void test_times(void **state)
 }
 
 /* For a terminal: the largest rows, how many more there are, and single numbers last. */
-static void test_top(void **state)
+TEST(test_top)
 {
 	static const struct result_column columns[] = {{"comm", NULL, true}, {"ns", "ns", false}};
 	struct result_cell cells[] = {
@@ -236,7 +230,7 @@ static void test_top(void **state)
 }
 
 /* The first and the last range of a linear histogram have no end. */
-static void test_linear(void **state)
+TEST(test_linear)
 {
 	struct result_bucket buckets[] = {
 		{(uint64_t)INT64_MIN, -21, 3}, {-20, -11, 12}, {-10, -1, 1}, {0, INT64_MAX, 7}};
@@ -259,7 +253,7 @@ static void check_lines(const char *from, size_t columns, const char *want)
 	assert_string_equal(strbuf_str(&out), want);
 }
 
-static void test_lines(void **state)
+TEST(test_lines)
 {
 	check_lines("abc\n\nabcdef\nabcd", 4, "abc\n\nabc…\nabcd");
 	/* colours take no room, and end where the line is cut */
@@ -270,7 +264,7 @@ static void test_lines(void **state)
 }
 
 /* Wherever the hostile bytes are, also beyond the eight that are looked at together. */
-static void test_plain_since(void **state)
+TEST(test_plain_since)
 {
 	static const struct {
 		const char *text, *lines, *line;
@@ -307,21 +301,4 @@ static void test_plain_since(void **state)
 
 		assert_int_equal(text_is_plain(text, sizeof(text)), c >= ' ' && c < 0x7f);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_no_line_is_wider),
-		cmocka_unit_test(test_a_file_gets_all),
-		cmocka_unit_test(test_tables),
-		cmocka_unit_test(test_histograms),
-		cmocka_unit_test(test_linear),
-		cmocka_unit_test(test_times),
-		cmocka_unit_test(test_top),
-		cmocka_unit_test(test_plain_since),
-		cmocka_unit_test(test_lines),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Text that a thread writes: all of it, in order, and what went wrong. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <errno.h>
 #include <sched.h>
 
@@ -71,7 +65,7 @@ static void check_order(struct sink *sink)
 	strbuf_deinit(&sink->got);
 }
 
-static void all_comes_in_order(void **state)
+TEST(all_comes_in_order)
 {
 	for (int round = 0; round < 20; round++) {
 		struct sink sink = {.caller = pthread_self()};
@@ -80,7 +74,7 @@ static void all_comes_in_order(void **state)
 	}
 }
 
-static void one_cpu_needs_no_thread(void **state)
+TEST(one_cpu_needs_no_thread)
 {
 	struct sink sink = {.caller = pthread_self()};
 	cpu_set_t before, one;
@@ -97,7 +91,7 @@ static void one_cpu_needs_no_thread(void **state)
 }
 
 /* Of whatever text it is: it is told once, and nothing is written behind it. */
-static void error_is_told(void **state)
+TEST(error_is_told)
 {
 	for (unsigned at = 1; at <= N; at += at < 5 ? 1 : 39) {
 		struct sink sink = {.caller = pthread_self(), .fails_at = at};
@@ -119,7 +113,7 @@ static void error_is_told(void **state)
 	}
 }
 
-static void nothing_to_write(void **state)
+TEST(nothing_to_write)
 {
 	struct sink sink = {.caller = pthread_self()};
 	struct text_writer w;
@@ -128,16 +122,4 @@ static void nothing_to_write(void **state)
 	assert_null(text_writer_wait(&w));
 	text_writer_deinit(&w);
 	assert_int_equal(sink.n, 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(all_comes_in_order),
-		cmocka_unit_test(one_cpu_needs_no_thread),
-		cmocka_unit_test(error_is_told),
-		cmocka_unit_test(nothing_to_write),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

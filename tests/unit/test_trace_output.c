@@ -68,7 +68,7 @@ static void check_line(struct call_lines *lines, const struct trace_record *rec,
 	assert_string_equal(strbuf_str(&out), want);
 }
 
-static void test_perf_columns(void **state)
+TEST(test_perf_columns)
 {
 	struct call_table *table = table_new();
 	struct call_lines_opts opts = {.table = table, .threads = true, .alignment = 70};
@@ -113,7 +113,7 @@ static void test_perf_columns(void **state)
 	call_table_free(table);
 }
 
-static void test_strace_layout(void **state)
+TEST(test_strace_layout)
 {
 	struct call_table *table = table_new();
 	const struct call_lines_opts opts = {.table = table, .style = CALL_LINES_STRACE};
@@ -145,7 +145,7 @@ static void test_strace_layout(void **state)
 	call_table_free(table);
 }
 
-static void test_json_lines(void **state)
+TEST(test_json_lines)
 {
 	struct call_table *table = table_new();
 	const struct call_lines_opts opts = {
@@ -181,7 +181,7 @@ static struct trace_call *selected_by(const struct call_table *table, const char
 }
 
 /* Calls without a name have what all calls have, and no arguments. */
-static void test_conditions_of_calls_without_names(void **state)
+TEST(test_conditions_of_calls_without_names)
 {
 	enum { NAMELESS = 1000, OTHER = 1001, OF_X32 = TRACE_ABI_X32 * TRACE_NRS + 1000 };
 	struct call_table *table = table_new();
@@ -202,7 +202,7 @@ static void test_conditions_of_calls_without_names(void **state)
 /* ---- the summary ---- */
 
 /* The errors of each of many threads are its own, and found without a look at all of them. */
-static void test_sums_of_many(void **state)
+TEST(test_sums_of_many)
 {
 	enum { THREADS = 20000 };
 	struct call_table *table = table_new();
@@ -238,7 +238,7 @@ static void test_sums_of_many(void **state)
 	call_table_free(table);
 }
 
-static void test_sums(void **state)
+TEST(test_sums)
 {
 	struct call_table *table = table_new();
 	const uint32_t getppid = call_by_name(table, TRACE_ABI_NATIVE, "getppid")->nr;
@@ -317,7 +317,7 @@ static struct error *no_errno(void *ctx, const struct trace_sum *sum, int err, u
 }
 
 /* Two calls of a recording, together longer than a total can be: what is shown says so. */
-static void test_totals_do_not_wrap(void **state)
+TEST(test_totals_do_not_wrap)
 {
 	static const char note[] = "a total is larger than 18446744073709551615 ns";
 	struct call_table *table = table_new();
@@ -377,7 +377,19 @@ static void check_bystanders(const struct tree *tree, pid_t self, const pid_t *w
 		assert_int_equal(pids.v[i], want[i]);
 }
 
-static void test_bystanders(void **state)
+static int setup(void **state)
+{
+	*state = tree_new();
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	tree_free(*state);
+	return 0;
+}
+
+TEST_WITH(test_bystanders, setup, teardown)
 {
 	const struct tree *tree = *state;
 
@@ -403,19 +415,7 @@ static void test_bystanders(void **state)
 	check_bystanders(tree, 40, (const pid_t[]){40}, 1);
 }
 
-static int setup(void **state)
-{
-	*state = tree_new();
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	tree_free(*state);
-	return 0;
-}
-
-static void test_each_kind_of_loss_has_its_line(void **state)
+TEST(test_each_kind_of_loss_has_its_line)
 {
 	const struct lost_calls losses[] = {
 		{TRACE_LOST_RECORD, 0, TRACE_ABI_NATIVE, 0, "read", 2},
@@ -470,21 +470,4 @@ static void test_each_kind_of_loss_has_its_line(void **state)
 			    "{\"syscall\":\"read\",\"cpu\":0,\"n\":7}]}\n"
 			    "{\"type\":\"lost\",\"n\":8,\"kind\":\"errors\",\"calls\":["
 			    "{\"syscall\":\"read\",\"cpu\":0,\"n\":8}]}\n");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_perf_columns),
-		cmocka_unit_test(test_strace_layout),
-		cmocka_unit_test(test_json_lines),
-		cmocka_unit_test(test_conditions_of_calls_without_names),
-		cmocka_unit_test(test_sums_of_many),
-		cmocka_unit_test(test_sums),
-		cmocka_unit_test(test_totals_do_not_wrap),
-		cmocka_unit_test(test_each_kind_of_loss_has_its_line),
-		cmocka_unit_test_setup_teardown(test_bystanders, setup, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Records of trace: each that is cut, or says what cannot be, is refused. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "lib/base/util.h"
 #include "trace/record_check.h"
@@ -52,7 +46,7 @@ static bool fits(const union whole *w, size_t size)
 	return good;
 }
 
-static void test_whole(void **state)
+TEST(test_whole)
 {
 	union whole w = make();
 
@@ -62,7 +56,7 @@ static void test_whole(void **state)
 	assert_true(fits(&bare, sizeof(bare.head)));
 }
 
-static void test_cut(void **state)
+TEST(test_cut)
 {
 	for (size_t size = 0; size < sizeof(union whole); size++) {
 		union whole w = make();
@@ -74,7 +68,7 @@ static void test_cut(void **state)
 	}
 }
 
-static void test_more_than_it_says(void **state)
+TEST(test_more_than_it_says)
 {
 	union whole w = make();
 
@@ -85,7 +79,7 @@ static void test_more_than_it_says(void **state)
 	assert_false(fits(&w, sizeof(w)));
 }
 
-static void test_what_cannot_be(void **state)
+TEST(test_what_cannot_be)
 {
 	const struct {
 		size_t at;
@@ -112,16 +106,4 @@ static void test_what_cannot_be(void **state)
 		((uint8_t *)&w)[changes[i].at] = changes[i].value;
 		assert_false(fits(&w, sizeof(w)));
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_whole),
-		cmocka_unit_test(test_cut),
-		cmocka_unit_test(test_more_than_it_says),
-		cmocka_unit_test(test_what_cannot_be),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,16 +10,11 @@
 #include <dirent.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include <cmocka.h>
 #include <traceevent/event-parse.h>
 #include <traceevent/trace-seq.h>
 
@@ -213,7 +208,7 @@ static void put(uint8_t *raw, size_t off, uint64_t v, size_t n)
 	memcpy(raw + off, &v, n);
 }
 
-static void test_write(void **state)
+TEST_WITH(test_write, setup, teardown)
 {
 	struct trace_event *ev = tracing_find(*state, 700);
 	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
@@ -255,7 +250,7 @@ static bool describes(const struct trace_event *ev, const char *text)
 	return false;
 }
 
-static void test_description(void **state)
+TEST_WITH(test_description, setup, teardown)
 {
 	const struct trace_event *ev = tracing_find(*state, 701);
 
@@ -271,7 +266,7 @@ static void test_description(void **state)
 				  "{\"field\":\"small\",\"values\":[[0,\"zero\"],[1,\"one\"]]}]"));
 }
 
-static void test_shapes(void **state)
+TEST_WITH(test_shapes, setup, teardown)
 {
 	struct trace_event *ev = tracing_find(*state, 701);
 	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
@@ -297,7 +292,7 @@ static void test_shapes(void **state)
 		"0xdeadbeef\n");
 }
 
-static void test_fields(void **state)
+TEST_WITH(test_fields, setup, teardown)
 {
 	struct trace_event *ev = tracing_find(*state, 701);
 	const struct trace_field *f;
@@ -412,7 +407,7 @@ static size_t compare_event(struct trace_event *ev)
 	return compared;
 }
 
-static void test_as_library(void **state)
+TEST_WITH(test_as_library, setup, teardown)
 {
 	struct tracing *t = *state;
 
@@ -467,7 +462,7 @@ static bool is_by_fields(struct trace_event *ev)
 }
 
 /* Every event of the running kernel; counts go to the log. */
-static void test_kernel_events(void **state)
+TEST_WITH(test_kernel_events, setup, teardown)
 {
 	const char *folder = getenv("TRACE_EVENTS");
 	struct tracing *t;
@@ -507,7 +502,7 @@ static void expect_bad(struct tracing *t, const char *text, const char *message)
 	error_free(err);
 }
 
-static void test_bad_formats(void **state)
+TEST_WITH(test_bad_formats, setup, teardown)
 {
 	struct tracing *t = *state;
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
@@ -539,7 +534,7 @@ static void test_bad_formats(void **state)
 }
 
 /* A payload's number may be an index, a length or a divisor: never followed blindly. */
-static void test_hostile_payload(void **state)
+TEST_WITH(test_hostile_payload, setup, teardown)
 {
 	struct tracing *t = *state;
 	struct trace_event *ev;
@@ -597,7 +592,7 @@ static void make_blob(struct strbuf *b, bool other)
 	blob_number(b, 0, 8, other);
 }
 
-static void test_blob(void **state)
+TEST(test_blob)
 {
 	_cleanup_strbuf_ struct strbuf blob = STRBUF_INIT, out = STRBUF_INIT;
 	uint8_t raw[80] = {0};
@@ -620,7 +615,7 @@ static void test_blob(void **state)
 }
 
 /* A recording of a machine of the other byte order. */
-static void test_other_byte_order(void **state)
+TEST(test_other_byte_order)
 {
 	_cleanup_strbuf_ struct strbuf blob = STRBUF_INIT, out = STRBUF_INIT, raw = STRBUF_INIT;
 	struct data_tracing data;
@@ -681,7 +676,7 @@ static void use_blob(const char *bytes, size_t size)
 }
 
 /* Every byte of the tracing data, damaged in three ways, and every prefix of them. */
-static void test_damage(void **state)
+TEST(test_damage)
 {
 	_cleanup_strbuf_ struct strbuf blob = STRBUF_INIT;
 
@@ -699,23 +694,4 @@ static void test_damage(void **state)
 		use_blob(copy, i);
 		free(copy);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_write, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_shapes, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_fields, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_description, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_as_library, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_kernel_events, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_bad_formats, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_hostile_payload, setup, teardown),
-		cmocka_unit_test(test_blob),
-		cmocka_unit_test(test_other_byte_order),
-		cmocka_unit_test(test_damage),
-	};
-
-	return cmocka_run_group_tests_name("tracing", tests, NULL, NULL);
 }

@@ -1,13 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Call frame information made by hand: its rows, and the steps that they lead to. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "lib/base/util.h"
 #include "perf/unwind/step.h"
@@ -86,7 +80,7 @@ static void check_rows(struct cfi *cfi)
 	assert_int_equal(row.n, 3);
 }
 
-static void test_rows(void **state)
+TEST(test_rows)
 {
 	for (int with_header = 0; with_header < 2; with_header++) {
 		struct cfi *cfi = cfi_of(eh_frame, sizeof(eh_frame), with_header);
@@ -97,7 +91,7 @@ static void test_rows(void **state)
 }
 
 /* Each prefix, in a block of its own, so that the sanitizers see what is read behind it. */
-static void test_truncated(void **state)
+TEST(test_truncated)
 {
 	for (size_t size = 0; size < sizeof(eh_frame) - 4; size++) {
 		uint8_t *copy = malloc(size + !size);
@@ -115,7 +109,7 @@ static void test_truncated(void **state)
 }
 
 /* Instructions that no row may be made of. */
-static void test_damaged(void **state)
+TEST(test_damaged)
 {
 	static const struct {
 		const char *what;
@@ -158,7 +152,7 @@ static void start(struct walked *w, uint64_t sp)
 	w->regs.pc = TEXT;
 }
 
-static void test_steps(void **state)
+TEST(test_steps)
 {
 	struct cfi *cfi = cfi_of(eh_frame, sizeof(eh_frame), true);
 	struct cfi_row row;
@@ -213,7 +207,7 @@ static void test_steps(void **state)
 	cfi_free(cfi);
 }
 
-static void test_steps_without_rows(void **state)
+TEST(test_steps_without_rows)
 {
 	struct walked w;
 	uint64_t v;
@@ -298,7 +292,7 @@ static const uint8_t arm64_frame[] = {
 	0,
 };
 
-static void test_arm64(void **state)
+TEST(test_arm64)
 {
 	struct cfi_input in = {.eh_frame = {arm64_frame, sizeof(arm64_frame), EH},
 			       .is_arm64 = true};
@@ -347,7 +341,7 @@ static bool evaluate(struct walked *w, const uint8_t *bytes, size_t size, uint64
 #define EVALUATE(w, v, ...)                                                                        \
 	evaluate(w, (const uint8_t[]){__VA_ARGS__}, sizeof((const uint8_t[]){__VA_ARGS__}), v)
 
-static void test_expressions(void **state)
+TEST(test_expressions)
 {
 	struct walked w;
 	uint64_t v;
@@ -378,19 +372,4 @@ static void test_expressions(void **state)
 	assert_false(EVALUATE(&w, &v, 0x70, 0));		/* rax is not known */
 	assert_false(EVALUATE(&w, &v, 0x30, 0x06));		/* not on the stack */
 	assert_false(EVALUATE(&w, &v, 0x0e, 1, 2));		/* cut off */
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_rows),
-		cmocka_unit_test(test_truncated),
-		cmocka_unit_test(test_damaged),
-		cmocka_unit_test(test_steps),
-		cmocka_unit_test(test_steps_without_rows),
-		cmocka_unit_test(test_arm64),
-		cmocka_unit_test(test_expressions),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Stacks that other threads unwind: the tool sees what it sees without them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include <errno.h>
 #include <sched.h>
 #include <stdio.h>
@@ -179,7 +174,7 @@ static struct error *read_it(int fd, bool ahead, struct seen *seen)
 	return err;
 }
 
-static void the_same_as_without_threads(void **state)
+TEST(the_same_as_without_threads)
 {
 	const int fd = recording();
 	struct seen alone = {.text = STRBUF_INIT}, ahead = {.text = STRBUF_INIT};
@@ -200,7 +195,7 @@ static void the_same_as_without_threads(void **state)
 	close(fd);
 }
 
-static void one_cpu_needs_no_threads(void **state)
+TEST(one_cpu_needs_no_threads)
 {
 	const int fd = recording();
 	struct seen seen = {.text = STRBUF_INIT};
@@ -222,7 +217,7 @@ static void one_cpu_needs_no_threads(void **state)
 }
 
 /* The end, and an error, reach the caller at once; nothing follows. */
-static void the_tool_can_end_it(void **state)
+TEST(the_tool_can_end_it)
 {
 	const int fd = recording();
 
@@ -241,15 +236,4 @@ static void the_tool_can_end_it(void **state)
 		strbuf_deinit(&failed.text);
 	}
 	close(fd);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_same_as_without_threads),
-		cmocka_unit_test(one_cpu_needs_no_threads),
-		cmocka_unit_test(the_tool_can_end_it),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,4 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "run/unwind_ranges.h"
 
 static void test_given_back(void **state)

@@ -3,14 +3,9 @@
  * Unwind tables: of entries made by hand, and of whole binaries of this system, each row of which
  * must say what libdw reads from the same file.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 #include <fcntl.h>
@@ -65,7 +60,7 @@ static struct unwind_table *made_table(struct unwind_rules *rules)
 	return table;
 }
 
-static void test_rules(void **state)
+TEST(test_rules)
 {
 	struct unwind_rules *rules;
 
@@ -107,7 +102,7 @@ static void test_rules(void **state)
 }
 
 /* A rule that has no room is unknown, and is counted. */
-static void test_full(void **state)
+TEST(test_full)
 {
 	struct unwind_rules *rules;
 
@@ -121,7 +116,7 @@ static void test_full(void **state)
 	unwind_rules_free(rules);
 }
 
-static void test_truncated(void **state)
+TEST(test_truncated)
 {
 	for (size_t size = 0; size <= sizeof(made); size++) {
 		uint8_t *copy = malloc(size + !size);
@@ -285,7 +280,7 @@ static size_t compare_with_libdw(const char *path, Dwarf_CFI *cfi, const struct 
 	return n;
 }
 
-static void test_beside_libdw(void **state)
+TEST(test_beside_libdw)
 {
 	static const char *const paths[] = {
 		"/proc/self/exe",
@@ -336,7 +331,7 @@ static void test_beside_libdw(void **state)
 }
 
 /* The PLTs of linkers that make no unwind information for them. */
-static void test_plt(void **state)
+TEST(test_plt)
 {
 	struct plt_range plts[] = {{TEXT - 0x60, 0x40, true}, {TEXT - 0x20, 0x20, false}};
 	const struct cfi_input in = {.eh_frame = {made, sizeof(made), EH}};
@@ -364,15 +359,4 @@ static void test_plt(void **state)
 	unwind_table_free(t);
 	cfi_free(image.cfi);
 	unwind_rules_free(rules);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_rules),	     cmocka_unit_test(test_full),
-		cmocka_unit_test(test_truncated),    cmocka_unit_test(test_plt),
-		cmocka_unit_test(test_beside_libdw),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,12 +3,6 @@
  * Instructions that cannot have a uprobe. What the kernel makes of those of x86-64 is tested by
  * tests/cmd/test_probe_refused.sh; here are the others, and code that ends too early.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <elf.h>
 #include <string.h>
 
@@ -39,7 +33,7 @@ static void check(uint16_t machine, const struct sample *samples, size_t n)
 	}
 }
 
-static void x86_64(void **state)
+TEST(x86_64)
 {
 	static const struct sample samples[] = {
 		CODE("\xf0\x48\xff\x07", "lock prefix"),      /* lock incq (%rdi) */
@@ -86,7 +80,7 @@ static void x86_64(void **state)
 	check(EM_X86_64, samples, ARRAY_SIZE(samples));
 }
 
-static void i386(void **state)
+TEST(i386)
 {
 	static const struct sample samples[] = {
 		CODE("\xf0\xff\x00", "lock prefix"),	 /* lock incl (%eax) */
@@ -108,7 +102,7 @@ static void i386(void **state)
 	check(EM_386, samples, ARRAY_SIZE(samples));
 }
 
-static void arm64(void **state)
+TEST(arm64)
 {
 	static const struct sample samples[] = {
 		CODE("\xfd\x7b\xbf\xa9", NULL),		      /* stp x29, x30, [sp, #-16]! */
@@ -141,19 +135,7 @@ static void arm64(void **state)
 	check(EM_AARCH64, samples, ARRAY_SIZE(samples));
 }
 
-static void others(void **state)
+TEST(others)
 {
 	assert_null(uprobe_insn_obstacle(EM_RISCV, (const uint8_t *)"\xf0\xf0\xf0\xf0", 4));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(x86_64),
-		cmocka_unit_test(i386),
-		cmocka_unit_test(arm64),
-		cmocka_unit_test(others),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,11 +3,6 @@
  * USDT: notes in files made by hand, and every form of argument of every
  * machine. tests/cmd/test_usdt.sh has the compiler's.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <errno.h>
 #include <string.h>
 #include <sys/ptrace.h>

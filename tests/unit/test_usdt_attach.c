@@ -4,11 +4,6 @@
  * sends the library's calls here): what it is asked for, what is given back,
  * and each allocation failing in turn. tests/cmd/test_usdt.sh has a kernel.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

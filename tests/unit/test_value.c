@@ -1,14 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Values by their BTF: as JSON, and from what the user writes. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include <bpf/btf.h>
 
@@ -151,7 +145,7 @@ static void expect(const struct btf *b, uint32_t type, const void *data, const c
 	strbuf_deinit(&sb);
 }
 
-static void test_every_kind(void **state)
+TEST(test_every_kind)
 {
 	struct btf *b = types();
 	const uint32_t data[2] = {0, 42};
@@ -169,7 +163,7 @@ static void test_every_kind(void **state)
 }
 
 /* Values of enums of flags, and of lists that look a little like them. */
-static void test_flags(void **state)
+TEST(test_flags)
 {
 	static const struct {
 		int64_t values[8];
@@ -253,7 +247,7 @@ static void test_flags(void **state)
 }
 
 /* A long double of a map's value can be given, as it is shown. */
-static void test_long_double(void **state)
+TEST(test_long_double)
 {
 	struct btf *b = btf__new_empty();
 	const int id = btf__add_float(b, "long double", sizeof(long double));
@@ -267,7 +261,7 @@ static void test_long_double(void **state)
 	btf__free(b);
 }
 
-static void test_pretty(void **state)
+TEST(test_pretty)
 {
 	struct btf *b = types();
 	struct value_plan *plan;
@@ -300,7 +294,7 @@ static void expect_refused(const struct btf *b, uint32_t type, int code, const c
 	error_free(err);
 }
 
-static void test_types_that_lie(void **state)
+TEST(test_types_that_lie)
 {
 	struct btf *b = types();
 	uint32_t array, type = U32;
@@ -336,7 +330,7 @@ static void test_types_that_lie(void **state)
 }
 
 /* What was written out and read in again is the same bytes. */
-static void test_input_of_every_kind(void **state)
+TEST(test_input_of_every_kind)
 {
 	struct btf *b = types();
 	struct sample got;
@@ -369,7 +363,7 @@ static void test_input_of_every_kind(void **state)
 	btf__free(b);
 }
 
-static void test_input_that_is_wrong(void **state)
+TEST(test_input_that_is_wrong)
 {
 	static const struct {
 		uint32_t type;
@@ -421,7 +415,7 @@ static void test_input_that_is_wrong(void **state)
 	btf__free(b);
 }
 
-static void test_entries(void **state)
+TEST(test_entries)
 {
 	struct btf *b = types();
 	const uint32_t key = 3237;
@@ -471,20 +465,4 @@ static void test_entries(void **state)
 		free(note);
 	}
 	btf__free(b);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_every_kind),
-		cmocka_unit_test(test_flags),
-		cmocka_unit_test(test_long_double),
-		cmocka_unit_test(test_pretty),
-		cmocka_unit_test(test_types_that_lie),
-		cmocka_unit_test(test_input_of_every_kind),
-		cmocka_unit_test(test_input_that_is_wrong),
-		cmocka_unit_test(test_entries),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,11 +4,6 @@
  * tests/bpf/refused/make-cases writes) and what is made of them. With the variables PROGRAMS and
  * CASES, which name files, it prints the cases with the explanations of today instead.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <stdio.h>
 
 #include "lib/verifier/internal.h"

@@ -1,13 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Records of calls and their call chains, which come to light in either order. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "trace/trace_maps.h"
 #include "trace/waiting_calls.h"
@@ -41,7 +35,7 @@ static struct call_stack *new_stack(size_t n)
 	return stack;
 }
 
-static void the_record_first(void **state)
+TEST(the_record_first)
 {
 	const struct trace_record a = record_of(7, 100), b = record_of(8, 100);
 	const struct trace_stack_key key = key_of(7, 100);
@@ -69,7 +63,7 @@ static void the_record_first(void **state)
 	waiting_calls_deinit(&waiting);
 }
 
-static void the_stack_first(void **state)
+TEST(the_stack_first)
 {
 	const struct trace_record a = record_of(7, 100), later = record_of(7, 101);
 	const struct trace_stack_key key = key_of(7, 100);
@@ -90,7 +84,7 @@ static void the_stack_first(void **state)
 }
 
 /* Chains whose records were lost do not fill the memory. */
-static void lost_records(void **state)
+TEST(lost_records)
 {
 	struct waiting_calls waiting = {0};
 	struct trace_record *rec;
@@ -111,15 +105,4 @@ static void lost_records(void **state)
 	assert_non_null(stack);
 	free(stack);
 	waiting_calls_deinit(&waiting);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_record_first),
-		cmocka_unit_test(the_stack_first),
-		cmocka_unit_test(lost_records),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

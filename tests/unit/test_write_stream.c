@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Readers that stop, are slow, or go away, and signals that come meanwhile. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -110,7 +105,7 @@ static enum stream_state write_all(const struct write_stream_opts *opts, size_t 
 	return state;
 }
 
-static void a_signal_ends_the_wait_for_a_reader(void **state)
+TEST_WITH(a_signal_ends_the_wait_for_a_reader, setup, teardown)
 {
 	const struct write_stream_opts opts = {.lines = true}, bytewise = {.patience_ms = 1};
 	size_t written;
@@ -126,7 +121,7 @@ static void a_signal_ends_the_wait_for_a_reader(void **state)
 	take(SIGTERM); /* it was left pending */
 }
 
-static void one_who_is_to_end_has_little_patience(void **state)
+TEST_WITH(one_who_is_to_end_has_little_patience, setup, teardown)
 {
 	const struct write_stream_opts opts = {.patience_ms = 1, .is_ending = true};
 	size_t written;
@@ -136,7 +131,7 @@ static void one_who_is_to_end_has_little_patience(void **state)
 }
 
 /* A slow reader gets all, also after a signal. */
-static void a_slow_reader_gets_all(void **state)
+TEST_WITH(a_slow_reader_gets_all, setup, teardown)
 {
 	const struct write_stream_opts opts = {.patience_ms = LONG_MS};
 	const pid_t reader = begin_reader();
@@ -151,7 +146,7 @@ static void a_slow_reader_gets_all(void **state)
 	end_reader(reader);
 }
 
-static void a_reader_that_goes_away(void **state)
+TEST_WITH(a_reader_that_goes_away, setup, teardown)
 {
 	const struct write_stream_opts opts = {0};
 	size_t written;
@@ -173,7 +168,7 @@ static void let_read(int signal)
 		abort();
 }
 
-static void a_write_that_is_interrupted_goes_on(void **state)
+TEST_WITH(a_write_that_is_interrupted_goes_on, setup, teardown)
 {
 	const struct sigaction action = {.sa_handler = let_read}, none = {.sa_handler = SIG_DFL};
 	const struct itimerval soon = {.it_value = {.tv_usec = 10000},
@@ -192,7 +187,7 @@ static void a_write_that_is_interrupted_goes_on(void **state)
 	end_reader(reader);
 }
 
-static void descriptors_that_do_not_wait(void **state)
+TEST_WITH(descriptors_that_do_not_wait, setup, teardown)
 {
 	const struct write_stream_opts opts = {0};
 	const pid_t reader = begin_reader();
@@ -205,7 +200,7 @@ static void descriptors_that_do_not_wait(void **state)
 }
 
 /* A terminal may have room, but not for what is written: a new line is two characters there. */
-static void a_terminal_that_nobody_reads(void **state)
+TEST_WITH(a_terminal_that_nobody_reads, setup, teardown)
 {
 	const struct write_stream_opts opts = {.patience_ms = 1},
 				       ending = {.patience_ms = 1, .is_ending = true};
@@ -226,7 +221,7 @@ static void a_terminal_that_nobody_reads(void **state)
 	close(other);
 }
 
-static void errors_are_those_of_the_file(void **state)
+TEST_WITH(errors_are_those_of_the_file, setup, teardown)
 {
 	const struct write_stream_opts opts = {0};
 	enum stream_state stream = 99;
@@ -239,7 +234,7 @@ static void errors_are_those_of_the_file(void **state)
 }
 
 /* A recording to such a pipe fails, and does not hang. */
-static void a_recording_says_that_nobody_reads(void **state)
+TEST_WITH(a_recording_says_that_nobody_reads, setup, teardown)
 {
 	struct perf_event_attr attr = {.size = PERF_ATTR_SIZE_VER0};
 	struct data_writer_opts opts = {.sz = sizeof(opts)};
@@ -268,7 +263,7 @@ static void a_recording_says_that_nobody_reads(void **state)
 }
 
 /* What others write to the terminal waits as before. */
-static void a_terminal_is_opened_anew(void **state)
+TEST_WITH(a_terminal_is_opened_anew, setup, teardown)
 {
 	const int master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
 	char c;
@@ -288,23 +283,4 @@ static void a_terminal_is_opened_anew(void **state)
 	close(again);
 	close(slave);
 	close(master);
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-	const struct CMUnitTest tests[] = {
-		TEST(a_signal_ends_the_wait_for_a_reader),
-		TEST(one_who_is_to_end_has_little_patience),
-		TEST(a_slow_reader_gets_all),
-		TEST(a_reader_that_goes_away),
-		TEST(a_write_that_is_interrupted_goes_on),
-		TEST(descriptors_that_do_not_wait),
-		TEST(a_terminal_that_nobody_reads),
-		TEST(a_terminal_is_opened_anew),
-		TEST(errors_are_those_of_the_file),
-		TEST(a_recording_says_that_nobody_reads),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

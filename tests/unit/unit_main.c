@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * The main function of the unit test programs. A program has the tests of one room, in groups: a
- * group is a file test_NAME.c, whose main function is in a table (group.h), and whose call of
- * cmocka arrives here (--wrap).
+ * group is a file test_NAME.c, whose tests are in a table (group.h); or it has a main function,
+ * whose call of cmocka arrives here (--wrap).
  *
  * Each group runs in a process of its own, so that neither what it changes nor its crash concerns
  * another one. That process prints cmocka's TAP into a pipe; here its lines get the numbers and
@@ -32,8 +32,11 @@
 	"Run the tests, or those whose name (TEST or GROUP.TEST) matches GLOB or "                 \
 	"$CMOCKA_TEST_FILTER\n"
 
-/* The linker's names of the start and the end of the table. */
+/* The linker's names of the starts and the ends of the tables; a program may have no test in one.
+ */
 extern const struct unit_group __start_unit_groups[], __stop_unit_groups[];
+extern const struct unit_test *const __start_unit_tests[] __attribute__((weak)),
+	*const __stop_unit_tests[] __attribute__((weak));
 
 /* cmocka has no argument for a caller's data. */
 static struct {
@@ -203,6 +206,23 @@ int __wrap__cmocka_run_group_tests(const char *name, const struct CMUnitTest *te
 	return 0;
 }
 
+/* The order of the tests is that of the file. */
+static int run_tests_of(const char *group)
+{
+	struct CMUnitTest *tests =
+		calloc((size_t)(__stop_unit_tests - __start_unit_tests) + 1, sizeof(*tests));
+	size_t n = 0;
+
+	if (!tests)
+		return 1;
+	for (const struct unit_test *const *t = __start_unit_tests; t < __stop_unit_tests; t++)
+		if (!strcmp((*t)->group, group))
+			tests[n++] = (*t)->test;
+	const int failed = __wrap__cmocka_run_group_tests(group, tests, n, NULL, NULL);
+	free(tests);
+	return failed;
+}
+
 int main(int argc, char **argv)
 {
 	const char *arg = argc > 1 ? argv[1] : NULL;
@@ -218,7 +238,7 @@ int main(int argc, char **argv)
 	for (const struct unit_group *group = __start_unit_groups; group < __stop_unit_groups;
 	     group++) {
 		program.group = group->name;
-		program.failed += group->run() != 0;
+		program.failed += (group->run ? group->run() : run_tests_of(group->name)) != 0;
 	}
 	if (program.list)
 		return 0;
