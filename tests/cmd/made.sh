@@ -7,10 +7,10 @@ made() {
 	"$SRC/tests/cmd/made_recording.py" "$@" >data
 }
 
-# link FILE SOURCE
+# link FILE SOURCE [OPTION...]
 link() {
 	[ "$(uname -m)" = x86_64 ] || skip "the code is for x86-64"
-	gcc -O1 -g -ffreestanding -nostdlib -static -Wl,--build-id=sha1,-z,separate-code,-e,main -o "$1" "$PWD/$2"
+	gcc -O1 -g -ffreestanding -nostdlib -static -Wl,--build-id=sha1,-z,separate-code,-e,main -o "$1" "$PWD/$2" "${@:3}"
 }
 
 # code_of FILE [BUILD-ID]: the word for its mapping

@@ -2,6 +2,7 @@
 # Small files of others that claim, or become, something huge when they are read: each command ends with
 # less than 512 MB and 20 seconds of CPU time, and says which limit was met.
 . "$(dirname "$0")/../tap.sh"
+. "$(dirname "$0")/made.sh"
 
 NOBODY=65534
 
@@ -19,25 +20,33 @@ bounded() {
 	[ "$status" -le 1 ] || fail "'$*' ended with $status: $(tail -n 3 err)"
 }
 
-# build FILE [OPTION...]: a program that spends its time in order_place()
+# build [OPTION...]: ./work, whose code is in order_place(), and its recording
 build() {
-	local file=$1
-	shift
 	cat >work.c <<-'END'
 		volatile unsigned long n;
 		__attribute__((noinline)) void order_place(int a) { for (;;) n += a; }
 		int main(void) { order_place(3); }
 	END
-	gcc -O1 "$@" -o "$file" work.c
+	link work work.c "$@"
+	made "$(code_of work)" 0x401000=5
 }
 
-# record_work FILE: samples of the program, in the recording "data"
-record_work() {
-	"$1" &
-	work=$!
-	"$PERF_BPF" record -q -N -e task-clock -F 499 -p $work -o data -- "$SRC/tests/cmd/until_used" 200 $work
-	kill $work
-	wait $work 2>/dev/null || :
+# assemble NAME: the same in assembly, with a function of this name in place of order_place()
+assemble() {
+	cat >work.s <<-END
+		.text
+		.globl $1, main
+		.type main, @function
+		.type $1, @function
+		$1: inc %rax
+		jmp $1
+		.size $1, . - $1
+		main: jmp $1
+		.size main, . - main
+		.section .note.GNU-stack,"",@progbits
+	END
+	link work work.s
+	made "$(code_of work)" 0x401000=5
 }
 
 # expand_lines ROWS FILE
@@ -62,8 +71,7 @@ reads_lines() {
 
 test_rows_of_line_tables() {
 	needs
-	build work -gdwarf-4
-	record_work ./work
+	build -gdwarf-4
 	expand_lines 12000000 work
 	cp work expanded
 	objcopy --compress-debug-sections=zlib work
@@ -76,13 +84,12 @@ test_rows_of_line_tables() {
 
 test_compressed_debug_information() {
 	needs
-	build work -gdwarf-4
-	record_work ./work
+	build -gdwarf-4
 	expand_lines 40000000 work
 	objcopy --compress-debug-sections=zlib work
 	reads_lines 'its compressed debug information would take more than'
 
-	build work -gdwarf-4
+	build -gdwarf-4 -static-pie # which has .dynsym
 	objcopy --only-keep-debug work work.debug
 	objcopy -O binary --only-section=.debug_str --set-section-flags .debug_str=alloc work.debug more
 	truncate -s +40M more
@@ -94,8 +101,7 @@ test_compressed_debug_information() {
 # The checksum of .gnu_debuglink is that of all bytes of the file.
 test_a_debuglink_to_a_hole() {
 	needs
-	build work -g -Wl,--build-id=none
-	record_work ./work
+	build -static-pie -Wl,--build-id=none
 	cp work work.debug
 	objcopy --strip-debug --add-gnu-debuglink=work.debug work
 	rm work.debug
@@ -143,26 +149,11 @@ else:
 test_names_that_expand() {
 	local kind name command
 	needs
-	[ "$(uname -m)" = x86_64 ] || skip "its code is for x86_64"
 	for kind in type pack; do
 		name=$(bomb_name $kind)
 		[ ${#name} -lt 1000 ] || fail "the name has ${#name} bytes"
-		cat >bomb.s <<-END
-			.text
-			.globl main
-			.globl $name
-			.type main, @function
-			.type $name, @function
-			$name: inc %rax
-			jmp $name
-			.size $name, . - $name
-			main: jmp $name
-			.size main, . - main
-			.section .note.GNU-stack,"",@progbits
-		END
-		gcc -o bomb bomb.s
-		chown $NOBODY bomb
-		record_work ./bomb
+		assemble "$name"
+		chown $NOBODY work
 		for command in "report -i data -s dso,symbol" "script -i data -F ip,sym" "annotate -i data" \
 			"diff -s dso,symbol data data"; do
 			# shellcheck disable=SC2086
@@ -173,7 +164,7 @@ test_names_that_expand() {
 		done
 		bounded "$PERF_BPF" report -i data -s symbol
 		assert_contains out "${name:0:60}"
-		bounded "$PERF_BPF" probe -x ./bomb -F
+		bounded "$PERF_BPF" probe -x ./work -F
 	done
 }
 
@@ -230,23 +221,8 @@ waits_for_an_answer() {
 # A name with many references that is a real one is demangled, before and after a bomb.
 test_names_with_references() {
 	needs
-	[ "$(uname -m)" = x86_64 ] || skip "its code is for x86_64"
 	local real=_Z4findRKSt3mapISt6vectorISsSaISsEES_IS1_S1_St4lessIS1_ESaISt4pairIKS1_S1_EEES4_SaIS5_IS6_S9_EEERKS1_S1_S1_S1_S1_
-	cat >work.s <<-END
-		.text
-		.globl main
-		.type main, @function
-		.type $real, @function
-		$real: mov \$100000, %ecx
-		1: loop 1b
-		jmp main
-		.size $real, . - $real
-		main: jmp $real
-		.size main, . - main
-		.section .note.GNU-stack,"",@progbits
-	END
-	gcc -o work work.s
-	record_work ./work
+	assemble $real
 	bounded "$PERF_BPF" report -i data -s symbol
 	assert_contains out '[.] find'
 }
@@ -254,8 +230,7 @@ test_names_with_references() {
 # Each symbol is one of many at an address, with a name of a million bytes that all share.
 test_symbols_that_share_a_name() {
 	needs
-	build work
-	record_work ./work
+	build
 	python3 -c '
 import struct, sys
 data = bytearray(open("work", "rb").read())

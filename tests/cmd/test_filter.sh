@@ -124,9 +124,12 @@ test_symbols_and_dsos() {
 		same $opts
 		same_report $opts
 	done
-	# from an address on
-	local n before=0
-	for n in 1 16 4096 65536 8388608; do
+	# from an address on: the next one that has samples is in the range, or just not
+	local n before=0 next
+	next=0x$(perf_text script -G -i a -F ip | awk 'NF { print $1 }' | sort -u | awk -v at="${address#0x}" '($1 "") > (at "") { print $1; exit }')
+	n=$((next - address))
+	[ $n -gt 1 ] || fail "there is no sample behind $address"
+	for n in 1 $((n - 1)) $n $((n + 1)) 4096 65536 8388608; do
 		same -S "$address" --addr-range $n
 		golden script -G -i a -S "$address" --addr-range $n >out
 		[ "$(wc -l <out)" -ge $before ] || fail "--addr-range $n selects fewer"

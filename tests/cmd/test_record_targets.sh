@@ -17,11 +17,11 @@ record() {
 	"$PERF_BPF" record -q -e page-faults -c 1 -o t.data "$@" >ids
 }
 
-# samples_of NAME: how many samples of the thread that printed NAME
+# samples_of NAME: of the thread that printed NAME, those of the pages that it touched
 samples_of() {
 	local tid
 	tid=$(sed -n "$([ "$1" = main ] && echo 1 || echo 2)p" ids)
-	"$PERF_BPF" script -i t.data -F tid | awk -v tid="$tid" '$1 == tid' | wc -l
+	"$PERF_BPF" script -i t.data -F tid,ip,sym | awk -v tid="$tid" '$1 == tid && $NF == "work_touch"' | wc -l
 }
 
 modes() {
@@ -31,17 +31,17 @@ modes() {
 test_levels() {
 	build_threads
 	record --all-user -- $THREADS
-	[ "$(samples_of main)" -ge 50 ] || fail "only $(samples_of main) samples"
+	assert_equal "$(samples_of main)" 50
 	assert_equal "$(modes)" "U "
 	"$PERF_BPF" script -i t.data --header-only >head
 	grep -q 'name = page-faults.* exclude_kernel = 1' head || fail "$(grep page-faults head)"
 	record --all-kernel -- $THREADS
-	[ "$(samples_of thread)" -lt 50 ] || fail "samples of user space"
+	assert_equal "$(samples_of thread)" 0
 	"$PERF_BPF" script -i t.data -F misc,tid | awk '{ print $2 }' >seen
 	assert_equal "$(grep -vc K seen)" 0
 	# the last word has the option, as in perf
 	"$PERF_BPF" record -q -e page-faults:k -c 1 --all-user -o t.data -- $THREADS >ids
-	[ "$(samples_of main)" -ge 50 ] || fail "the modifier was kept: $(samples_of main) samples"
+	assert_equal "$(samples_of main)" 50
 	expect_status 2 "$PERF_BPF" record --all-user --all-kernel true
 	assert_contains err "choose one of --all-user and --all-kernel"
 }
@@ -49,10 +49,11 @@ test_levels() {
 test_one_ring_for_each_thread() {
 	build_threads
 	record -- $THREADS
-	[ "$(samples_of thread)" -ge 50 ] || fail "without the option the thread is not recorded"
+	assert_equal "$(samples_of thread)" 50
 	record --per-thread -- $THREADS
-	[ "$(samples_of main)" -ge 50 ] || fail "only $(samples_of main) samples of the first thread"
-	assert_equal "$(samples_of thread)" 0
+	assert_equal "$(samples_of main)" 50
+	"$PERF_BPF" script -i t.data -F tid | tr -d ' ' | sort -u >seen
+	assert_equal "$(cat seen)" "$(head -n 1 ids)"
 	"$PERF_BPF" script -i t.data --show-mmap-events >out
 	assert_contains out "pbt_threads"
 	grep -q 'PERF_RECORD_MMAP2 .*pbt_threads' out || fail "no mapping of the program"
@@ -109,8 +110,8 @@ test_processes_of_a_user() {
 	echo >go
 	wait "$first"
 	wait "$recorder" || fail "$(cat log)"
-	[ "$(samples_of main)" -ge 50 ] || fail "only $(samples_of main) samples of its child"
-	[ "$(samples_of thread)" -ge 50 ] || fail "only $(samples_of thread) samples of the thread"
+	assert_equal "$(samples_of main)" 50
+	assert_equal "$(samples_of thread)" 50
 	"$PERF_BPF" script -i t.data -F pid | tr -d ' ' | sort -u >seen
 	head -n 1 ids | cat - <(echo "$first") | sort >wanted
 	assert_equal "$(cat seen)" "$(cat wanted)"
