@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The compiler includes this before each test_NAME.c. What the file tests is a group of tests of the
- * program that unit_main.c runs; UNIT_GROUP is NAME as a string. A test is
+ * The compiler includes this before each test_NAME.c. What the file tests is a group of tests of
+ *the program that unit_main.c runs; UNIT_GROUP is NAME as a string. A test is
  *
  *	TEST(NAME)
  *	{
