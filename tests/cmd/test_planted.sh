@@ -5,8 +5,8 @@
 . "$(dirname "$0")/../tap.sh"
 
 NOBODY=65534
-# The command of a measurement that a process has some hundred samples in.
-UNTIL_USED="$SRC/tests/cmd/until_used 300"
+# The command of a measurement that a process has a hundred samples in.
+UNTIL_USED="$SRC/tests/cmd/until_used 100"
 
 needs() {
 	[ "$(id -u)" = 0 ] || skip "needs root"
@@ -239,10 +239,18 @@ start_work() {
 	map=/tmp/perf-$work.map
 	trap end_work EXIT
 	soon [ -s jit ]
+	kill -STOP $work
+}
+
+# live COMMAND...: root, while the program runs
+live() {
+	kill -CONT $work
+	root "$@"
+	kill -STOP $work
 }
 
 end_work() {
-	kill $work
+	kill -KILL $work
 	as_nobody rm -rf "$map"
 }
 
@@ -269,9 +277,9 @@ test_mapped_files_and_perf_maps() {
 	make_folders
 	start_work
 	as_nobody sh -c 'printf "%s 1000 their_jit \033[31m\n" "$1" >"$2"' sh "$(cat jit)" "$map"
-	root "$PERF_BPF" run profile -F 999 -p $work --folded -- $UNTIL_USED $work
+	live "$PERF_BPF" run profile -F 999 -p $work --folded -- $UNTIL_USED $work
 	assert_contains out 'their_jit \x1b[31m'
-	root "$PERF_BPF" record -N -o mine.data -e task-clock -F 999 -p $work -- $UNTIL_USED $work
+	live "$PERF_BPF" record -N -o mine.data -e task-clock -F 999 -p $work -- $UNTIL_USED $work
 	root "$PERF_BPF" script -i mine.data -F ip,sym,dso
 	assert_contains out 'their_jit \x1b[31m'
 	assert_contains out "$PWD/theirs/mapped"
@@ -280,18 +288,18 @@ test_mapped_files_and_perf_maps() {
 	state_of_kept >kept.before
 	plant link "$map"
 	root "$PERF_BPF" script -i mine.data -F ip,sym,dso
-	root "$PERF_BPF" run profile -F 999 -p $work --folded --duration 50ms
+	live "$PERF_BPF" run profile -F 999 -p $work --folded --duration 50ms
 	! grep -q their_jit out || fail "link: it has symbols"
 	mv theirs/prog prog
 	for kind in fifo device sparse large noise; do
 		plant $kind "$map"
 		plant $kind "$PWD/theirs/mapped"
 		plant $kind "$PWD/theirs/prog"
-		root "$PERF_BPF" run profile -F 999 -p $work --folded --duration 50ms
+		live "$PERF_BPF" run profile -F 999 -p $work --folded --duration 50ms
 		assert_equal "$kind: run: $status" "$kind: run: 0"
-		root "$PERF_BPF" trace -p $work -e getppid --call-graph dwarf --max-events 1
+		live "$PERF_BPF" trace -p $work -e getppid --call-graph dwarf --max-events 1
 		assert_equal "$kind: trace: $status" "$kind: trace: 0"
-		root "$PERF_BPF" record -q -o other.data -e task-clock -p $work -- true
+		live "$PERF_BPF" record -q -o other.data -e task-clock -p $work -- true
 		assert_equal "$kind: record: $status" "$kind: record: 0"
 		root "$PERF_BPF" script -i mine.data -F ip,sym,dso
 		assert_equal "$kind: script: $status" "$kind: script: 0"
@@ -301,11 +309,11 @@ test_mapped_files_and_perf_maps() {
 		root "$PERF_BPF" annotate -i mine.data
 		for other in $(others $kind); do
 			case $other in
-			top) root sh -c "$TOP" sh '[0-9]%' "$PERF_BPF" top --stdio -d 0.1 -e task-clock -p $work ;;
+			top) live sh -c "$TOP" sh '[0-9]%' "$PERF_BPF" top --stdio -d 0.1 -e task-clock -p $work ;;
 			diff) root "$PERF_BPF" diff mine.data mine.data ;;
-			off-cpu) root "$PERF_BPF" record -q -N --off-cpu -o other.data -e task-clock -p $work -- true ;;
-			threads) root "$PERF_BPF" record -q --threads -o other.dir -e task-clock -p $work -- true ;;
-			run-dwarf) root "$PERF_BPF" run profile -F 999 -p $work --call-graph dwarf --folded --duration 50ms ;;
+			off-cpu) live "$PERF_BPF" record -q -N --off-cpu -o other.data -e task-clock -p $work -- true ;;
+			threads) live "$PERF_BPF" record -q --threads -o other.dir -e task-clock -p $work -- true ;;
+			run-dwarf) live "$PERF_BPF" run profile -F 999 -p $work --call-graph dwarf --folded --duration 50ms ;;
 			*) root "$PERF_BPF" ${other%--*} -i mine.data --${other#*--} exported ;;
 			esac
 			assert_equal "$kind: $other: $status" "$kind: $other: 0"
@@ -319,7 +327,7 @@ test_lines_of_recorded_programs() {
 	needs
 	make_folders
 	start_work
-	root "$PERF_BPF" record -N -o mine.data -e task-clock -F 999 -p $work -- $UNTIL_USED $work
+	live "$PERF_BPF" record -N -o mine.data -e task-clock -F 999 -p $work -- $UNTIL_USED $work
 	dwo=$(ls "$PWD"/theirs/*.dwo)
 	rm work.c
 	for kind in fifo device link sparse elf; do
@@ -332,7 +340,7 @@ test_lines_of_recorded_programs() {
 		assert_equal "$kind: annotate: $status" "$kind: annotate: 0"
 		root "$PERF_BPF" report -i mine.data --pprof profile
 		assert_equal "$kind: report: $status" "$kind: report: 0"
-		root "$PERF_BPF" run profile -F 999 -p $work --pprof profile --duration 50ms
+		live "$PERF_BPF" run profile -F 999 -p $work --pprof profile --duration 50ms
 		assert_equal "$kind: run: $status" "$kind: run: 0"
 	done
 }
