@@ -182,7 +182,7 @@ test_own_disk_has_no_room_to_begin() {
 	need
 	local i
 	mkdir disk
-	mount -t tmpfs -o nr_inodes=$((1 + 2 + $(nproc) + 1)) tmpfs disk || skip "tmpfs cannot be mounted"
+	mount -t tmpfs -o nr_inodes=$((1 + 2 + $(getconf _NPROCESSORS_ONLN) + 1)) tmpfs disk || skip "tmpfs cannot be mounted"
 	trap 'umount "$TMP/disk"' EXIT
 	"$PERF_BPF" record -q --threads -e $EVENT -o disk/t.dir -- ./pbt_numbers $(numbered_calls 100)
 	for i in 1 2; do
