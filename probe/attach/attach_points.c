@@ -86,6 +86,7 @@ void probe_set_detach(struct probe_set *set)
 
 	vec_for_each (prog, &set->progs)
 		detach(*prog);
+	entries_detach(set);
 }
 
 void probe_set_detach_program(struct probe_set *set, const struct bpf_program *prog)
@@ -106,6 +107,8 @@ void probe_set_free(struct probe_set *set)
 	vec_deinit(&set->progs);
 	trials_deinit(&set->trials);
 	closep(&set->counters);
+	entries_detach(set);
+	closep(&set->entries);
 	free(set);
 }
 
@@ -313,7 +316,7 @@ struct error *probe_set_new(struct probe_finder *finder, struct bpf_object *obj,
 	if (!set)
 		return error_nomem();
 	set->opts = *opts;
-	set->counters = -1;
+	set->counters = set->entries = -1;
 	bpf_object__for_each_program (prog, obj)
 		if (bpf_program__autoload(prog) && probe_def_is(bpf_program__section_name(prog)))
 			TRY(error_at(add_program(set, finder, obj, prog), "%s", object_path(obj)));
@@ -322,6 +325,8 @@ struct error *probe_set_new(struct probe_finder *finder, struct bpf_object *obj,
 	if (!set->progs.n)
 		return NULL;
 	TRY(make_counters(set));
+	if (!set->opts.only_plan)
+		TRY(entries_keep(set));
 	*out = steal_ptr(set);
 	return NULL;
 }

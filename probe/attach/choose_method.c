@@ -116,6 +116,7 @@ struct prologue_way place_way(const struct set_prog *prog, size_t i, enum probe_
 		.has_func_ip = prog->set->trials.func_ip == TRIAL_YES,
 		.address = point->address,
 		.bias = prog->points.bias,
+		.entries = prog->set->entries,
 		.counter = {.wanted = set_prog_counts(prog),
 			    .map_fd = prog->set->counters,
 			    .by_cookie = way_has_cookie(way),

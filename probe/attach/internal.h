@@ -101,6 +101,8 @@ struct probe_set {
 	struct trials trials;
 	size_t n_points;
 	int counters; /* the map; -1: none */
+	int entries;  /* the map of keep_entries.c; -1: none */
+	VEC(int) entry_links;
 };
 
 /* The point's values, in the order of the shape's members; has room for all. */
@@ -125,6 +127,10 @@ uint64_t link_misses(const struct set_prog *prog, const struct set_link *link, s
 /* fault_in.c: strings of processes that are not paged in, at the points of a form. */
 struct error *fault_in_attach(struct set_prog *prog, size_t form);
 void fault_in_detach(struct set_prog *prog);
+
+/* keep_entries.c: programs at the entries of functions whose parameters are read later. */
+struct error *entries_keep(struct probe_set *set);
+void entries_detach(struct probe_set *set);
 
 struct error *place_refuse(struct place *place, const char *fmt, ...) _printf_(2, 3);
 

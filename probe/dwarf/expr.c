@@ -15,6 +15,9 @@
  * if the register was extended before, or when all of it is the variable. So
  * registers count as raw until they are masked, or shifted there and back.
  *
+ * What a parameter's register held at the function's entry (DW_OP_entry_value) a
+ * second probe keeps, at that entry; the frame's CFA says of which call it is.
+ *
  * What cannot be translated becomes an obstacle that names the operation:
  * branches and calls, what needs the caller's frame, floating point, vector
  * registers. Never is a value guessed.
@@ -471,6 +474,49 @@ static struct error *frame_base(struct machine *m, int64_t offset)
 	return insns_plus(&m->insns, offset) ? NULL : error_nomem();
 }
 
+/* Whether both addresses are in one segment: who attaches finds the one's offset by the other's. */
+static bool is_same_segment(struct dwarf_image *image, uint64_t a, uint64_t b)
+{
+	Dwarf_Addr bias;
+	Elf *elf = dwfl_module_getelf(image->module, &bias);
+	GElf_Phdr phdr;
+	size_t n = 0;
+
+	if (!elf || elf_getphdrnum(elf, &n))
+		return false;
+	for (size_t i = 0; i < n && gelf_getphdr(elf, (int)i, &phdr); i++)
+		if (phdr.p_type == PT_LOAD && a - phdr.p_vaddr < phdr.p_filesz &&
+		    b - phdr.p_vaddr < phdr.p_filesz)
+			return true;
+	return false;
+}
+
+/* Whether a second probe can keep a register of the function's entry: a parameter's, of a process.
+ */
+static bool can_keep(struct machine *m, uint64_t reg, size_t *param, Dwarf_Addr *entry)
+{
+	struct dwarf_image *image = m->ctx->image;
+	uint16_t number;
+
+	if (!image->entry_values || m->ctx->at_return || !m->ctx->function.addr ||
+	    !die_entry(&m->ctx->function, entry))
+		return false;
+	*entry = image_address(image, *entry);
+	for (*param = 0; *param < FETCH_ENTRY_REGS && regs_param(image->regs, *param, &number);
+	     (*param)++)
+		if (number == reg)
+			return is_same_segment(image, *entry, image_address(image, m->ctx->pc));
+	return false;
+}
+
+static struct error *kept_value(struct machine *m, size_t param, Dwarf_Addr entry)
+{
+	TRY(frame_cfa(m));
+	m->stack[m->depth - 1] = (struct expr_entry){.raw = true};
+	return emit(m, (struct fetch_insn){
+			       .op = FETCH_ENTRY, .reg = (uint16_t)param, .imm = (int64_t)entry});
+}
+
 static struct error *entry_value(struct machine *m, Dwarf_Op *op)
 {
 	Dwarf_Attribute inner;
@@ -490,6 +536,11 @@ static struct error *entry_value(struct machine *m, Dwarf_Op *op)
 	if (!m->ctx->at_entry) {
 		const char *name =
 			reg < UINT16_MAX ? regs_name(m->ctx->image->regs, (uint16_t)reg) : NULL;
+		size_t param;
+		Dwarf_Addr entry;
+
+		if (can_keep(m, reg, &param, &entry))
+			return kept_value(m, param, entry);
 
 		return obstacle(m,
 				"%s (the value of %s at function entry) needs the caller's frame",

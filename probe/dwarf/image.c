@@ -114,6 +114,7 @@ static struct error *image_prepare(const char *path, const struct dwarf_opts *op
 	if (!image->path)
 		return error_nomem();
 	image->no_debuginfod = opts->no_debuginfod;
+	image->entry_values = opts->entry_values;
 	image->log = opts->log;
 	for (const char *const *dir = opts->debug_dirs ? opts->debug_dirs : usual; *dir; dir++) {
 		if (!names_add(&image->debug_dirs, *dir))

@@ -59,7 +59,7 @@ struct flow {
 struct dwarf_image {
 	char *path, *symfs;
 	struct names debug_dirs;
-	bool no_debuginfod;
+	bool no_debuginfod, entry_values;
 	const struct log *log;
 
 	Dwfl_Callbacks callbacks;

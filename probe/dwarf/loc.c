@@ -319,7 +319,7 @@ static bool is_spill_address(struct context *ctx, Dwarf_Die *die, const struct d
 
 			if (insn->op == FETCH_REG && insn->reg == regs_stack(ctx->image->regs))
 				frame = true;
-			if (insn->op == FETCH_DEREF && insn->size)
+			if ((insn->op == FETCH_DEREF && insn->size) || insn->op == FETCH_ENTRY)
 				loaded = true;
 		}
 		if (part->is == PART_VALUE && frame && !loaded)

@@ -153,6 +153,9 @@ static void add_insn(const struct fetch_insn *in, const struct regs *regs, struc
 	case FETCH_PICK:
 		strbuf_addf(out, "pick%" PRId64, in->imm);
 		break;
+	case FETCH_ENTRY:
+		strbuf_addf(out, "arg%u@entry", in->reg + 1);
+		break;
 	default:
 		strbuf_adds(out, (size_t)in->op < ARRAY_SIZE(names) && names[in->op] ? names[in->op]
 										     : "?");

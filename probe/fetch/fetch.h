@@ -55,7 +55,16 @@ enum fetch_op {
 	FETCH_SWAP,
 	FETCH_ROT,
 	FETCH_PICK, /* push a copy of the entry imm below the top (0: the top) */
+	/*
+	 * Pop the frame's CFA, push what the register of the function's reg-th parameter held when
+	 * the function was entered. imm: the address of its first instruction in the image, where
+	 * a second probe keeps it.
+	 */
+	FETCH_ENTRY,
 };
+
+/* No architecture passes more parameters in registers: what reg is below. */
+#define FETCH_ENTRY_REGS 8
 
 struct fetch_insn {
 	enum fetch_op op;

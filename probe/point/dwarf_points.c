@@ -36,6 +36,7 @@ static struct error *open_image(struct probe_finder *finder, const struct user *
 		.debug_dirs = fo->debug_dirs,
 		.symfs = fo->symfs,
 		.no_debuginfod = fo->no_debuginfod,
+		.entry_values = user != NULL,
 		.log = fo->log,
 	};
 	struct utsname uts;

@@ -89,10 +89,11 @@ static void encode_insn(struct strbuf *out, const struct fetch_insn *insn)
 
 static bool decode_insn(struct cursor *c, struct fetch_insn *insn)
 {
-	return DECODE(c, FETCH_PICK, insn->op) && DECODE(c, 8, insn->size) &&
+	return DECODE(c, FETCH_ENTRY, insn->op) && DECODE(c, 8, insn->size) &&
 	       DECODE(c, true, insn->user) && DECODE(c, true, insn->typed) &&
 	       DECODE(c, UINT16_MAX, insn->reg) && DECODE(c, UINT64_MAX, insn->imm) &&
-	       !(insn->size & (insn->size - 1));
+	       !(insn->size & (insn->size - 1)) &&
+	       (insn->op != FETCH_ENTRY || insn->reg < FETCH_ENTRY_REGS);
 }
 
 static void encode_piece(struct strbuf *out, const struct fetch_piece *part)

@@ -45,7 +45,7 @@ struct prologue_gen {
 	bool no_memory;
 
 	/* Bytes below the frame pointer at which each of these begins. */
-	int32_t args, scratch, sum, params, entries;
+	int32_t args, scratch, sum, params, entries, entry_key;
 	uint32_t used_params; /* of a typed context: bit by parameter */
 	bool uses_retval;
 	bool direct; /* the value that is being computed may be loaded directly */
@@ -113,6 +113,11 @@ size_t direct_steps(const struct prologue_way *way, const struct fetch_piece *pi
 bool direct_may_fault(const struct prologue_gen *g, const struct fetch_value *values, size_t n);
 /* Entry 0 = what the first n steps give. */
 struct error *direct_walk(struct prologue_gen *g, const struct fetch_piece *piece, size_t n);
+
+/* ---- entry_values.c ---- */
+
+/* FETCH_ENTRY: the CFA that is on top becomes the value. */
+struct error *entry_value(struct prologue_gen *g, const struct fetch_insn *insn);
 
 /* ---- operator.c ---- */
 

@@ -91,14 +91,24 @@ static uint32_t n_slots(const struct prologue_gen *g)
 	return g->used_params ? 32 - (uint32_t)__builtin_clz(g->used_params) : 0;
 }
 
+static bool has_entry_value(const struct fetch_value *value)
+{
+	for (size_t i = 0; i < value->n_pieces; i++)
+		for (size_t k = 0; k < value->pieces[i].n_insns; k++)
+			if (value->pieces[i].insns[k].op == FETCH_ENTRY)
+				return true;
+	return false;
+}
+
 static struct error *lay_out(struct prologue_gen *g, const struct fetch_value *values, size_t n)
 {
 	const uint32_t args = g->shape->in_struct ? g->shape->size : (uint32_t)n * 8;
 	size_t depth = 0;
 	int32_t at = -(int32_t)round_up(args, 8);
-	bool sums = false;
+	bool sums = false, entry_values = false;
 
 	for (size_t i = 0; i < n; i++) {
+		entry_values |= has_entry_value(&values[i]);
 		depth = max_of(depth, depth_of(&values[i]));
 		sums |= values[i].n_pieces > 1;
 		if (g->way->context == PROLOGUE_TYPED)
@@ -109,6 +119,7 @@ static struct error *lay_out(struct prologue_gen *g, const struct fetch_value *v
 	g->sum = at -= sums ? 8 : 0;
 	g->params = at -= (int32_t)n_slots(g) * 8;
 	g->entries = at -= depth > N_REG_ENTRIES ? (int32_t)(depth - N_REG_ENTRIES) * 8 : 0;
+	g->entry_key = at -= entry_values ? (int32_t)sizeof(struct prologue_entry_key) : 0;
 	if (-at > 512)
 		return error_hint(
 			error_new(E2BIG, "the arguments need %d bytes of stack, but there are 512",
@@ -368,6 +379,8 @@ static const char *insn_obstacle(const struct fetch_insn *insn, const struct pro
 		return way->at_return && !typed
 			       ? "parameters are not available at the return (also probe the entry)"
 			       : NULL;
+	case FETCH_ENTRY:
+		return way->user ? NULL : "values at function entry are kept only of processes";
 	case FETCH_RETVAL:
 		return way->at_return ? NULL : "the function has not returned at this probe point";
 	default:

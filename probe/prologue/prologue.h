@@ -62,6 +62,20 @@ struct prologue_way {
 	uint64_t address;
 	uint64_t bias; /* of the kernel: what is added to the addresses of its debug information */
 	struct prologue_counter counter;
+	int entries; /* the map of struct prologue_entry, for FETCH_ENTRY */
+};
+
+/*
+ * What a second probe keeps at a function's entry, in a hash map, until the same frame of the same
+ * process is used again.
+ */
+struct prologue_entry_key {
+	uint32_t tgid;
+	uint32_t function; /* the low half of its address in the image */
+	uint64_t cfa;
+};
+struct prologue_entry {
+	uint64_t regs[FETCH_ENTRY_REGS]; /* of parameters */
 };
 
 /* Where a value goes in struct NAME; of registers only the size counts (1, 2, 4 or 8). */
@@ -102,6 +116,10 @@ void prologue_deinit(struct prologue *prologue);
 struct error *prologue_build(const struct fetch_value *values, size_t n,
 			     const struct prologue_way *way, const struct prologue_shape *shape,
 			     struct prologue *out);
+
+/* The program of the second probe; address: the function's first instruction in the image. */
+struct error *prologue_entry_program(const struct regs *regs, uint64_t address, int map_fd,
+				     struct prologue *out);
 
 /* Of which values some load could be direct: what may be tried in way.direct. */
 uint64_t prologue_direct(const struct fetch_value *values, size_t n,

@@ -258,6 +258,8 @@ static struct error *step(struct prologue_gen *g, const struct fetch_insn *insn)
 	case FETCH_NEG:
 	case FETCH_NOT:
 		return operator_unary(g, insn);
+	case FETCH_ENTRY:
+		return entry_value(g, insn);
 	case FETCH_DUP:
 		return pick(g, 0);
 	case FETCH_PICK:

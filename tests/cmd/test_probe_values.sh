@@ -58,6 +58,106 @@ test_structs_in_pieces() {
 	assert_equal "$(tr '\n' ' ' <values)" "a=2 a=3 "
 }
 
+# Parameters whose registers are used again, of threads and of calls within calls: what they were at
+# the entry, for the call that the point is in.
+test_values_at_function_entry() {
+	need_uprobes
+	cat >entry.c <<-'END'
+		#include <pthread.h>
+		#include <stdlib.h>
+		#include <unistd.h>
+		long total;
+		#define CALLED __attribute__((noipa))
+		CALLED void use(long v)
+		{
+			__atomic_add_fetch(&total, v, 5);
+		}
+		CALLED long price(long key, long count, int wait)
+		{
+			char byte;
+			if (count > 0)
+				price(key + 100, count - 1, 0);
+			if (wait)
+				total += write(1, "w", 1) + read(0, &byte, 1);
+			use(key);
+			use(4);
+			use(3); /* here */
+			return total;
+		}
+		static void *run(void *arg)
+		{
+			for (long i = 1; i <= 40; i++)
+				price((long)arg, i % 4, 0);
+			return NULL;
+		}
+		int main(int argc, char **argv)
+		{
+			pthread_t threads[2];
+			if (argc > 1)
+				return price(atoi(argv[1]), 0, 1) == 0;
+			for (long i = 0; i < 2; i++)
+				pthread_create(&threads[i], NULL, run, (void *)(i + 1));
+			for (long i = 0; i < 2; i++)
+				pthread_join(threads[i], NULL);
+			return 0;
+		}
+	END
+	gcc -g -O2 -pthread -o entry entry.c
+	local here
+	here=$(grep -n here entry.c | cut -d: -f1)
+	"$PERF_BPF" probe -x ./entry "entry.c:$here count" >out
+	assert_contains out "arg2@entry s64"
+	record_values entry "entry.c:$here key count"
+	sort values | uniq -c | sed 's/^ *//' >got
+	# Ten times each of 0, 1, 2 and 3; within a call the key is higher, and the count is lower.
+	for key in 1 2; do
+		for from in 0 1 2 3; do
+			for deep in $(seq 0 $from); do
+				for _ in $(seq 10); do
+					echo "key=$((key + deep * 100)) count=$((from - deep))"
+				done
+			done
+		done
+	done | sort | uniq -c | sed 's/^ *//' >expected
+	diff expected got || fail "other values"
+
+	# As a section of a program.
+	command -v clang >/dev/null || return 0
+	cat >sums.bpf.c <<-END
+		#include <linux/bpf.h>
+		#include <bpf/bpf_helpers.h>
+		long sum, errors;
+		SEC("exec=$PWD/entry;entry.c:$here count")
+		int sum_up(void *ctx, int err, long count)
+		{
+			__sync_fetch_and_add(&sum, count);
+			__sync_fetch_and_add(&errors, err != 0);
+			return 0;
+		}
+		char LICENSE[] SEC("license") = "GPL";
+	END
+	"$PERF_BPF" run sums.bpf.c --json -- ./entry >out 2>err || fail "$(cat err)"
+	# 2 threads * 10 * (0 + 1 + 0 + 2 + 1 + 0 + 3 + 2 + 1 + 0)
+	assert_contains out '"variable":"sum","value":200}'
+	assert_contains out '"variable":"errors","value":0}'
+
+	# A call that began before: nobody knows.
+	mkfifo go
+	./entry 7 <go >waits &
+	local pid=$!
+	exec 7>go
+	soon test -s waits
+	"$PERF_BPF" record -q -p $pid -o t.data -e "probe:exec=./entry;values=entry.c:$here count" 2>err &
+	local recorder=$!
+	soon waits_for_events $recorder
+	echo >&7
+	wait $pid
+	exec 7>&-
+	wait $recorder || fail "$(cat err)"
+	"$PERF_BPF" script -i t.data -F trace >values
+	assert_contains values "count=0(fault)"
+}
+
 # Debian 12's libdw cannot unpack sections that zstd compressed.
 test_sections_compressed_by_zstd() {
 	need_uprobes

@@ -90,6 +90,9 @@ TEST(refused)
 	refused_insns(INSNS({.op = FETCH_CONST}, {.op = FETCH_DEREF, .size = 3}), 2, EINVAL,
 		      "reads 3 bytes");
 	refused_insns(INSNS({.op = FETCH_CONST}, {.op = FETCH_PICK, .imm = 1}), 2, EINVAL, "picks");
+	refused_insns(INSNS({.op = FETCH_ENTRY}), 1, EINVAL, "pops more");
+	refused_insns(INSNS({.op = FETCH_CONST}, {.op = FETCH_ENTRY, .reg = FETCH_ENTRY_REGS}), 2,
+		      EINVAL, "needs parameter 9");
 	refused_insns(INSNS({.op = 4711}), 1, EINVAL, "operator 4711");
 	refused_insns(deep, ARRAY_SIZE(deep), E2BIG, "more than 12 entries");
 	refused_insns(many, ARRAY_SIZE(many), E2BIG, "257 steps");

@@ -346,7 +346,8 @@ def ours_with_sizes(point, base, sizes):
     found = {}
     for name, place in point["args"]:
         size = sizes.get(name.removesuffix("__at"))
-        if not size or not place:
+        # What was kept at the entry is gone; recorded values are compared.
+        if not size or not place or "@entry" in place:
             continue
         try:
             found[name] = place_value(place, base, size)
