@@ -38,6 +38,62 @@ static bool find_insn(const uint8_t *code, size_t n, uint64_t offset, uint64_t *
 	return true;
 }
 
+/* The first bytes of a function, which are the caller's; *n 0: they cannot be read, or are too
+ * many. */
+static struct error *read_code(const struct probe_finder *finder, const struct user *user,
+			       const struct user_func *func, uint8_t **out, size_t *n)
+{
+	_cleanup_free_ char *path =
+		text_format("%s%s", finder->opts.symfs ? finder->opts.symfs : "", user_path(user));
+	_cleanup_free_ uint8_t *code = NULL;
+	_cleanup_close_ int fd = -1;
+
+	*n = 0;
+	if (!func->size || func->size > CODE_MAX)
+		return NULL;
+	code = malloc(func->size);
+	if (!path || !code)
+		return error_nomem();
+	TRY(open_regular(path, NULL, &fd));
+	const ssize_t got = pread(fd, code, func->size, (off_t)func->file_offset);
+	if (got != (ssize_t)func->size)
+		return NULL;
+	*n = func->size;
+	*out = steal_ptr(code);
+	return NULL;
+}
+
+struct error *user_return_offsets(const struct probe_finder *finder, const struct user *user,
+				  const struct user_func *func, struct return_offsets *out)
+{
+	_cleanup_(disasm_machine_freep) struct disasm_machine *m = NULL;
+	_cleanup_free_ uint8_t *code = NULL;
+	struct disasm_machine_insn insn;
+	size_t n;
+
+	if (regs_of(user_machine(user)) != regs_of(EM_NONE))
+		return error_new(EOPNOTSUPP, "its code is of another machine");
+	TRY(read_code(finder, user, func, &code, &n));
+	TRY(disasm_machine_new(NULL, &m));
+	for (struct cursor c = cursor_make(code, n, func->name); cursor_left(&c);) {
+		const size_t at = c.pos;
+
+		/* What is not known may be longer or shorter: all behind it is not sure. */
+		if (!disasm_machine_next(m, &c, c.pos, &insn) || insn.operation[0] == '.')
+			return error_new(EOPNOTSUPP, "the instruction at %s+%#zx is not known",
+					 func->name, at);
+		if (strcmp(insn.operation, "ret") && strcmp(insn.operation, "retq"))
+			continue;
+		uint64_t *slot = vec_push(out);
+		if (!slot)
+			return error_nomem();
+		*slot = at;
+	}
+	if (!out->n)
+		return error_new(ENOENT, "%s has no return instruction", func->name);
+	return NULL;
+}
+
 struct error *user_check_boundary(const struct probe_finder *finder, const struct user *user,
 				  const struct probe_point *point)
 {

@@ -257,6 +257,8 @@ struct error *probe_variables(struct probe_finder *finder, const struct probe_de
 	TRY(probe_resolve(finder, &resolved, &changed));
 	if (def->exec)
 		TRY(finder_user(finder, def->exec, &user));
+	if (user)
+		TRY(user_go_return(finder, user, &resolved));
 	struct error *none = finder_image(finder, user, module_of(def), &image);
 	if (image) {
 		_cleanup_free_ char *owned = NULL;

@@ -209,6 +209,16 @@ bool user_symbol(struct user *user, const char *name, uint64_t *address);
 bool user_has_symtab(const struct user *user);
 
 struct probe_finder;
+struct return_offsets {
+	uint64_t *v;
+	size_t n, cap;
+};
+/* A definition of the return of a function of Go becomes one of its first return instruction. */
+struct error *user_go_return(const struct probe_finder *finder, struct user *user,
+			     struct probe_def *def);
+/* Where a function's return instructions are, from its first byte. EOPNOTSUPP: that is not sure. */
+struct error *user_return_offsets(const struct probe_finder *finder, const struct user *user,
+				  const struct user_func *func, struct return_offsets *out);
 /* boundary.c. EILSEQ: no instruction begins at the point, as far as that can be told. */
 struct error *user_check_boundary(const struct probe_finder *finder, const struct user *user,
 				  const struct probe_point *point);

@@ -470,10 +470,98 @@ static struct error *by_address(struct gather *g, struct user *user, uint64_t ad
 	return err;
 }
 
+/* A result of Go is a variable, or in a register. */
+static struct error *check_result(const struct probe_def *def)
+{
+	for (size_t i = 0; i < def->n_args; i++)
+		if (def->args[i].base == PROBE_RETVAL)
+			return error_hint(probe_def_error(def->text, def->args[i].at, EOPNOTSUPP,
+							  "$retval is not known in a Go program"),
+					  "name the result, ~r0 for the first without a name, or "
+					  "read its register, %%ax for the first");
+	return NULL;
+}
+
+static struct error *return_points(struct gather *g, struct user *user,
+				   const struct user_func *func)
+{
+	struct return_offsets offsets = {0};
+	const struct probe_def *def = g->def;
+	struct probe_def other = *def;
+	struct error *err = user_return_offsets(g->finder, user, func, &offsets);
+
+	other.function = (char *)func->name;
+	other.is_glob = false;
+	other.where = PROBE_OFFSET;
+	g->def = &other;
+	for (size_t i = 0; !err && i < offsets.n; i++) {
+		other.offset = offsets.v[i];
+		err = find_points(g, user);
+	}
+	g->def = def;
+	vec_deinit(&offsets);
+	return err;
+}
+
+struct error *user_go_return(const struct probe_finder *finder, struct user *user,
+			     struct probe_def *def)
+{
+	_cleanup_error_ struct error *go =
+		def->where == PROBE_RETURN ? user_check_returns(user) : NULL;
+	struct return_offsets offsets = {0};
+	struct user_funcs funcs = {0};
+
+	if (!go || go->code != EOPNOTSUPP)
+		return NULL;
+	struct error *err = user_functions(user, def->function, false, &funcs);
+	if (!err && funcs.v.n)
+		err = user_return_offsets(finder, user, &funcs.v.v[0], &offsets);
+	if (!err && offsets.n) {
+		def->where = PROBE_OFFSET;
+		def->offset = offsets.v[0];
+	}
+	vec_deinit(&funcs.v);
+	vec_deinit(&offsets);
+	return err;
+}
+
+/*
+ * A probe at the return of a function replaces the return address, which ends a Go program. Its
+ * functions are probed at their return instructions.
+ */
+static struct error *returns_of_go(struct gather *g, struct user *user)
+{
+	struct user_funcs funcs = {0};
+	const struct user_func *func;
+	bool is_literal = false;
+	const char *linkage;
+
+	TRY(check_result(g->def));
+	if (g->def->is_glob)
+		TRY(user_literal(user, g->def, &is_literal, &linkage));
+	struct error *err =
+		user_functions(user, g->def->function, g->def->is_glob && !is_literal, &funcs);
+	vec_for_each (func, &funcs.v) {
+		if (err)
+			break;
+		err = return_points(g, user, func);
+		/* Of many, one that cannot be read is no reason to do without the others. */
+		if (err && err->code != ENOMEM && g->def->is_glob && !is_literal) {
+			left_out_add(&g->left_out, g->finder->opts.log, func->name, NULL, err->msg);
+			error_free(err);
+			err = NULL;
+		}
+	}
+	const bool any = funcs.v.n;
+	vec_deinit(&funcs.v);
+	return err || any ? err : no_function(g, user);
+}
+
 static struct error *points_of(struct gather *g, struct user *user)
 {
-	if (g->def->where == PROBE_RETURN)
-		TRY(user_check_returns(user));
+	_cleanup_error_ struct error *go =
+		g->def->where == PROBE_RETURN ? user_check_returns(user) : NULL;
+
 	g->points->machine = user_machine(user);
 	g->points->path = strdup(user_path(user));
 	if (!g->points->path)
@@ -484,6 +572,10 @@ static struct error *points_of(struct gather *g, struct user *user)
 	const char *linkage;
 	bool is_literal = false;
 	uint64_t address;
+	if (go && go->code != EOPNOTSUPP)
+		return steal_ptr(go);
+	if (go)
+		return returns_of_go(g, user);
 	if (is_address(def, &address))
 		return by_address(g, user, address);
 	TRY(is_version(g, user, &versioned));

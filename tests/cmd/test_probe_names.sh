@@ -211,7 +211,8 @@ test_addresses() {
 	assert_contains err "./named: no function contains the address 0x7000000"
 }
 
-# A probe at a return replaces the return address, which ends a Go program.
+# A probe at a return replaces the return address, which ends a Go program: the return instructions
+# are probed in place of it, and what is only known as a return is refused.
 test_returns_of_go() {
 	need
 	cat >go.c <<-'END'
@@ -229,13 +230,16 @@ test_returns_of_go() {
 		echo go >note
 		objcopy --add-section "$section=note" plain go
 		expect_status 1 "$PERF_BPF" probe -x ./go 'pbt_many%return $retval'
-		assert_contains err "go is a Go program: a probe at the return of a function would end it"
-		assert_contains err "probe its return instructions"
-		expect_status 1 "$PERF_BPF" record -o t.data -e 'probe:exec=./go;pbt_many%return' -- ./go
-		assert_contains err "is a Go program"
+		assert_contains err "\$retval is not known in a Go program"
+		assert_contains err "%ax for the first"
+		"$PERF_BPF" record -q -o t.data -e 'probe:exec=./go;pbt_many%return n=%ax:s32' -- ./go \
+			2>err || fail "$(cat err)"
+		"$PERF_BPF" script -i t.data -F event,trace | sed 's/^ *//' >values
+		assert_equal "$(cat values)" "probe_go:pbt_many__return: n=2"
 		program returns "uretprobe/$PWD/go:pbt_many"
 		expect_status 1 "$PERF_BPF" run returns.bpf.c -- ./go
-		assert_contains err "is a Go program"
+		assert_contains err "go is a Go program: a probe at the return of a function would end it"
+		assert_contains err "probe its return instructions"
 		expect_status 1 "$PERF_BPF" record -o t.data -e returns.bpf.c -- ./go
 		assert_contains err "is a Go program"
 	done
@@ -245,6 +249,44 @@ test_returns_of_go() {
 	program returns "uretprobe.multi/$PWD/go:pbt_*"
 	expect_status 1 "$PERF_BPF" run returns.bpf.c -- ./go
 	assert_contains err "is a Go program"
+}
+
+# Each way out of a function of Go, also while the goroutine's stack grows.
+test_return_instructions_of_go() {
+	need
+	command -v go >/dev/null || skip "no Go compiler is installed"
+	cat >deep.go <<-'END'
+		package main
+
+		import "fmt"
+
+		//go:noinline
+		func deep(n int) (sum int) {
+			var room [64]int
+			room[n%64] = n
+			if n == 0 {
+				return 7
+			}
+			if n == 300 {
+				return deep(n-1) * 2
+			}
+			return deep(n-1) + room[n%64]
+		}
+		func main() {
+			fmt.Println(deep(300))
+		}
+	END
+	export HOME=$PWD GOCACHE=$PWD/cache
+	go build -o deep deep.go || skip "go cannot build the program"
+	"$PERF_BPF" record -q -o t.data -e 'probe:exec=./deep;main.deep%return sum=%ax:s64' ./deep \
+		>printed 2>err || fail "$(cat err)"
+	assert_equal "$(cat printed)" "$(((299 * 300 / 2 + 7) * 2))"
+	"$PERF_BPF" script -i t.data -F trace | sed 's/^ *//' >values
+	awk 'BEGIN {for (n = s = 0; n < 300; n++) print "sum=" (s += n) + 7; print "sum=" (s + 7) * 2}' \
+		>expected
+	diff expected values || fail "other results"
+	"$PERF_BPF" probe -x ./deep -V 'main.deep%return' >out
+	! grep 'has returned' out || fail "variables as of a return"
 }
 
 # points FILE DEFINITION N: it has so many probe points.

@@ -384,7 +384,7 @@ def is_nan_of(ours):
     return number != number
 
 
-GO_HEAP = re.compile("..(.{6})00c0000000")  # the arena of Go's heap and stacks, little endian
+GO_HEAP = re.compile(".{8}c0000000")  # the arena of Go's heap and stacks, little endian
 
 
 def without_heap(text):
