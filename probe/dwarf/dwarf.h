@@ -33,7 +33,7 @@ struct dwarf_opts {
 	size_t build_id_size;
 	bool no_debuginfod;
 	bool entry_values; /* of a process: a second probe keeps them (FETCH_ENTRY) */
-	bool is_copy; /* of a build-id cache: see lib/sys/copied_file.h */
+	bool is_copy;	   /* of a build-id cache: see lib/sys/copied_file.h */
 	const struct log *log;
 };
 

@@ -69,5 +69,8 @@ struct error *value_natural(struct context *ctx, struct dwarf_object *object,
 /* Of characters: the text that a pointer, an array or a string of the language holds. */
 struct error *value_string(struct context *ctx, struct dwarf_object *object,
 			   const struct probe_arg *arg, struct fetch_value *value);
+/* The same of a Fortran character whose length is a variable. */
+struct error *value_fortran_string(struct context *ctx, struct dwarf_object *object,
+				   struct fetch_value *value);
 
 #endif

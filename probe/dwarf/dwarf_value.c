@@ -326,6 +326,9 @@ struct error *value_natural(struct context *ctx, struct dwarf_object *object,
 		return value_block(value, "its type is void");
 	bool scalar = type_is_scalar(peeled, &value->kind);
 	bool known = type_size(object->type, &size);
+	/* Fortran's character(len=*) has its length elsewhere. */
+	if (!known && type_tag(&peeled) == DW_TAG_string_type)
+		return value_fortran_string(ctx, object, value);
 	if (!known || !size)
 		return value_block(value,
 				   known ? "its size is 0" : "the size of its type is not known");

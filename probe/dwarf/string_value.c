@@ -201,6 +201,13 @@ static struct error *fortran_string(struct context *ctx, struct dwarf_object *ob
 	return add_length(&length, value, &cap);
 }
 
+struct error *value_fortran_string(struct context *ctx, struct dwarf_object *object,
+				   struct fetch_value *value)
+{
+	value->kind = FETCH_STRING;
+	return fortran_string(ctx, object, type_peel(object->type), false, value);
+}
+
 /* libstdc++'s std::string becomes its pointer. */
 static struct error *through_string(struct context *ctx, struct dwarf_object *object,
 				    const struct probe_arg *arg)

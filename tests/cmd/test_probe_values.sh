@@ -368,6 +368,9 @@ test_strings_of_fortran() {
 	record_values named "named.f90:$(grep -n '! here' named.f90 | cut -d: -f1) name:string n"
 	assert_equal "$(sort -u values)" 'name="abc" n=1
 name="defgh" n=2'
+	cp values with_type
+	record_values named "named.f90:$(grep -n '! here' named.f90 | cut -d: -f1) name n"
+	diff with_type values || fail "the type is not known without :string"
 }
 
 test_strings_of_rust() {

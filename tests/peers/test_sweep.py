@@ -409,7 +409,7 @@ def compare_hit(words, point, hit, sums, recorded=None):
                 sums.not_ours(arg.get("obstacle", "?"), example)
             continue
         theirs = bytes_of(value)
-        if "bytes" in value and arg["place"].endswith("string"):
+        if "bytes" in value and re.search(" string( of length .*)?$", arg["place"]):
             # An array of characters is shown as the text that it holds.
             value = {"text": bytes.fromhex(theirs).split(b"\0")[0][:120].hex()}
             theirs = value["text"]
@@ -505,13 +505,24 @@ def try_way(program, how, count):
     return both, why, failed, time.monotonic() - began
 
 
+def table(rows):
+    """Of the programs in languages/, by their locations and as they were recorded."""
+    say("program: points; values of gdb, same, by the line, refused, wrong; recorded: same, by the line, wrong")
+    for name, sums, live in rows:
+        values = sums.same + sums.by_line + sums.ours_not + len(sums.wrong)
+        say(f"{name}: {sums.points}; {values}, {sums.same}, {sums.by_line}, {sums.ours_not}, "
+            f"{len(sums.wrong)}; {live.same}, {live.by_line}, {len(live.wrong)}")
+        for why, n in sorted(sums.reasons.items(), key=lambda x: -x[1]):
+            say(f"    {n} {why}")
+
+
 def main():
     for tool in ("gdb", "gcc"):
         if not shutil.which(tool):
             skip_all(f"{tool} is not installed")
     ways = [(p, h) for p, h in WAYS if fnmatch.fnmatchcase(f"{p} {h}", ONLY) or ONLY == "*"]
     each = max(1, -(-FUNCTIONS // max(1, len(ways))))
-    total, total_live, results = Sums(), Sums(), []
+    total, total_live, results, by_program = Sums(), Sums(), [], []
     for program in dict.fromkeys(p for p, _ in ways):
         sources(program)  # fetches what is missing; not by two at a time
     with concurrent.futures.ThreadPoolExecutor(JOBS) as pool:
@@ -527,10 +538,13 @@ def main():
             total_live.add(live)
             say(f"{name}: {sums.text()} ({took:.0f} s)")
             say(f"  recorded: {live.text()}")
+            if program in OWN:
+                by_program.append((name, sums, live))
             for line in (sums.wrong + live.wrong)[:int(os.environ.get("SWEEP_SHOW", "8"))]:
                 say("  " + line)
             good = not sums.wrong and not live.wrong and sums.same > 0
             results.append((good and (live.same > 0 or not sweep_live.possible()), name))
+    table(by_program)
     say(f"all: {total.text()}")
     say(f"all recorded: {total_live.text()}")
     for one, what in ((total, "ours not"), (total_live, "not recorded")):

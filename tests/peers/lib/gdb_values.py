@@ -304,6 +304,11 @@ def run_tokens(tokens, base):
 def place_value(place, base, size):
     """size bytes of a place; None: not one that can be compared. A negative literal right behind
     another value would read as an offset; there is none in what compilers write."""
+    counted = re.fullmatch(r"(.*) → (user )?string of length (.*) u64", place)
+    if counted:
+        data = memory(run_tokens(counted.group(1).split(), base),
+                      min(run_tokens(counted.group(3).split(), base), MOST_TEXT))
+        return data.split(b"\0")[0].hex()
     out, done, lost = 0, 0, []
     for piece in place.split(" | "):
         gone = re.fullmatch(r"optimized out( bits (\d+)-(\d+))?", piece)
