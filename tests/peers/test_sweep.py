@@ -417,6 +417,9 @@ def compare_hit(words, point, hit, sums, recorded=None):
             ours = hit["ours"].get(name)
         else:
             ours = sweep_live.bytes_of(recorded.get(name), value, arg)
+            if recorded.get(name, 0) is None:
+                sums.not_ours("recorded as a fault", f"{example}: {arg['place']}")
+                continue
             if ours is None and not isinstance(recorded.get(name, 0), int):
                 continue
         if recorded is not None and point["go"] and isinstance(ours, str) and "text" not in value:

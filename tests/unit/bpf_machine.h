@@ -27,6 +27,7 @@ struct machine {
 	uint64_t func_ip, cookie;
 	uint64_t *counters; /* of map descriptor 77 */
 	size_t n_counters;
+	uint64_t entry[8];    /* of map descriptor 78: what machine_entry() has kept */
 	const uint64_t *args; /* of a typed context, for the helpers */
 	size_t n_args;
 	uint64_t retval;
@@ -44,6 +45,15 @@ struct machine {
 	bool written[512];
 	char why[200];
 };
+
+#define MACHINE_TGID 4321
+
+/* What a register held at the entry of the function, in the frame; of odd frames nothing is known.
+ */
+static inline uint64_t machine_entry(uint32_t function, uint64_t cfa, uint64_t reg)
+{
+	return (cfa * 31 + function) * 0x9e3779b97f4a7c15ull + reg;
+}
 
 #define MACHINE_FAIL(m, ...)                                                                       \
 	do {                                                                                       \
@@ -93,6 +103,26 @@ static inline bool machine_room(struct machine *m, uint64_t at, uint64_t n)
 	return true;
 }
 
+static inline bool machine_entry_lookup(struct machine *m, uint64_t key, uint64_t *result)
+{
+	uint32_t words[2];
+	uint64_t cfa;
+
+	if (!machine_in_stack(m, key, 16) || key % 8)
+		MACHINE_FAIL(m, "a strange lookup of an entry");
+	for (int i = 0; i < 16; i++)
+		if (!m->written[key - (uint64_t)(uintptr_t)m->stack + (uint64_t)i])
+			MACHINE_FAIL(m, "byte %d of the key of an entry is not set", i);
+	memcpy(words, (void *)(uintptr_t)key, 8);
+	memcpy(&cfa, (void *)(uintptr_t)(key + 8), 8);
+	if (words[0] != MACHINE_TGID)
+		MACHINE_FAIL(m, "an entry of process %u", words[0]);
+	for (uint64_t i = 0; i < 8; i++)
+		m->entry[i] = machine_entry(words[1], cfa, i);
+	*result = cfa & 1 ? 0 : (uint64_t)(uintptr_t)m->entry;
+	return true;
+}
+
 static inline bool machine_helper(struct machine *m, int32_t id)
 {
 	static const uint8_t n_params[] = {
@@ -103,13 +133,21 @@ static inline bool machine_helper(struct machine *m, int32_t id)
 	const uint8_t want = id < 185 ? n_params[id] : 0;
 	uint32_t key;
 
-	if (!want)
+	if (!want && id != BPF_FUNC_get_current_pid_tgid)
 		MACHINE_FAIL(m, "helper %d", id);
 	for (int i = 1; i <= want; i++)
 		if (!m->known[i])
 			MACHINE_FAIL(m, "helper %d: r%d is not set", id, i);
 	switch (id) {
+	case BPF_FUNC_get_current_pid_tgid:
+		result = (uint64_t)MACHINE_TGID << 32 | 5;
+		break;
 	case BPF_FUNC_map_lookup_elem:
+		if (r[1] == 78) {
+			if (!machine_entry_lookup(m, r[2], &result))
+				return false;
+			break;
+		}
 		if (!machine_in_stack(m, r[2], 4) || r[1] != 77)
 			MACHINE_FAIL(m, "a strange lookup");
 		memcpy(&key, (void *)(uintptr_t)r[2], 4);
@@ -267,6 +305,9 @@ static inline bool machine_memory(struct machine *m, const struct bpf_insn *insn
 	} else if (is_load && base == 6) {
 		if (at < ctx || at + size > ctx + m->ctx_size)
 			MACHINE_FAIL(m, "the context is read at %d", insn->off);
+	} else if (is_load && at >= (uint64_t)(uintptr_t)m->entry &&
+		   at + size <= (uint64_t)(uintptr_t)(m->entry + 8)) {
+		/* what the look-up of an entry has found */
 	} else {
 		MACHINE_FAIL(m, "r%u%+d lies nowhere", base, insn->off);
 	}

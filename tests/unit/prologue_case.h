@@ -144,8 +144,10 @@ static inline void case_insn(struct prologue_case *c, struct fetch_insn *insn, s
 			insn->op = *depth >= 3 && case_pick(c, 2) ? FETCH_ROT : FETCH_SWAP;
 		}
 	} else {
-		insn->op = FETCH_SEXT;
-		insn->size = sizes[1 + case_pick(c, 4)];
+		insn->op = case_pick(c, 8) ? FETCH_SEXT : FETCH_ENTRY;
+		insn->size = insn->op == FETCH_SEXT ? sizes[1 + case_pick(c, 4)] : 0;
+		insn->reg = insn->op == FETCH_SEXT ? 0 : (uint16_t)case_pick(c, FETCH_ENTRY_REGS);
+		insn->imm = insn->op == FETCH_SEXT ? 0 : (int64_t)case_number(c);
 	}
 	if (c->only_valid)
 		return;
@@ -345,6 +347,7 @@ static inline void case_make(struct prologue_case *c)
 		.by_cookie = case_pick(c, 2),
 		.index = case_pick(c, 5),
 	};
+	way->entries = 78;
 	c->shape.in_struct = case_pick(c, 2);
 	c->n = 1 + case_pick(c, c->shape.in_struct ? CASE_VALUES : 3);
 	for (size_t i = 0; i < c->n; i++)
@@ -423,6 +426,7 @@ static inline size_t case_takes(const struct fetch_insn *insn)
 	case FETCH_NOT:
 	case FETCH_DUP:
 	case FETCH_DROP:
+	case FETCH_ENTRY:
 		return 1;
 	default:
 		return 2;
@@ -468,6 +472,11 @@ static inline int case_eval(const struct prologue_case *c, const struct fetch_pi
 				s[d - 1] |= insn->size == 8 ? 0 : ~0ull << insn->size * 8;
 			else if (insn->size < 8)
 				s[d - 1] &= (1ull << insn->size * 8) - 1;
+			break;
+		case FETCH_ENTRY:
+			if (s[d - 1] & 1)
+				return ENOENT;
+			s[d - 1] = machine_entry((uint32_t)insn->imm, s[d - 1], insn->reg);
 			break;
 		case FETCH_NEG:
 			s[d - 1] = -s[d - 1];
@@ -645,7 +654,7 @@ static inline bool case_compare(struct prologue_case *c, const struct machine *m
 	} else {
 		err = (int)m->r[2];
 	}
-	if (failed ? err != -EFAULT && err != -EDOM && err != -ENODATA : err != 0)
+	if (failed ? err != -EFAULT && err != -EDOM && err != -ENODATA && err != -ENOENT : err != 0)
 		CASE_FAIL(c, "err is %d, and %#llx failed", err, (unsigned long long)failed);
 	return true;
 }
