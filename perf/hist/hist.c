@@ -45,23 +45,28 @@ struct error *hist_new(const struct hist_spec *spec, struct resolver *r, struct 
 	return NULL;
 }
 
-void hist_index_free(struct hist *h)
+void hist_samples_end(struct hist *h)
 {
 	free(steal_ptr(h->cache));
 	free(steal_ptr(h->leaves));
 	free(steal_ptr(h->texts));
 	hist_known_free(h);
-	hist_branch_cache_free(steal_ptr(h->branch_cache));
 	u64map_deinit(&h->frames);
 	u64map_deinit(&h->inlined);
+	free(steal_ptr(h->stack_slots));
+	free(steal_ptr(h->chain_slots));
+}
+
+void hist_index_free(struct hist *h)
+{
+	hist_samples_end(h);
+	hist_branch_cache_free(steal_ptr(h->branch_cache));
 	u64map_deinit(&h->ranks);
 	strmap_deinit(&h->build_ids);
 	free(steal_ptr(h->next_build_id));
 	strmap_deinit(&h->strings);
 	strmap_deinit(&h->values);
 	strbuf_deinit(&h->text);
-	free(steal_ptr(h->stack_slots));
-	free(steal_ptr(h->chain_slots));
 	free(steal_ptr(h->entry_slots));
 	hist_owned_deinit(&h->owned);
 }

@@ -21,15 +21,14 @@
 
 #include "lib/base/sum.h"
 
-#define MAX_WORDS 32
+#define MAX_WORDS (HIST_MAX_FIELDS * 5 + 1)
 
 struct sorted_entry {
 	struct hist_entry he; /* first */
 	struct rb_node in;    /* as collected; then as reported */
 	bool is_linked;	      /* to an entry of its group's leader */
 	uint64_t last_stack;
-	uint64_t hash;
-	uint64_t words[];
+	uint64_t hash; /* of entry_words() */
 };
 
 /* A chain holds frames of ours. */
@@ -283,10 +282,9 @@ static bool keep_numbers(struct hist *h, struct hist_entry *he)
 	return numbers;
 }
 
-static struct sorted_entry *entry_new(struct hist *h, const struct hist_entry *want, size_t n_words)
+static struct sorted_entry *entry_new(struct hist *h, const struct hist_entry *want)
 {
-	struct sorted_entry *e =
-		arena_alloc(&h->entry_arena, sizeof(*e) + n_words * sizeof(e->words[0]));
+	struct sorted_entry *e = arena_alloc(&h->entry_arena, sizeof(*e));
 
 	if (!e)
 		return NULL;
@@ -301,10 +299,19 @@ static struct sorted_entry *entry_new(struct hist *h, const struct hist_entry *w
 	return e;
 }
 
+/* The words are those of want. Other entries with their hash are rare. */
+static bool has_words(struct hist *h, const struct hist_entry *he, const struct hist_entry *want,
+		      const uint64_t *words, size_t n)
+{
+	uint64_t others[MAX_WORDS];
+
+	return entry_words(h, he, others) == n && !memcmp(others, words, n * sizeof(*words));
+}
+
 /* The entry with the keys of want, made if need be; NULL: no memory. */
 static struct sorted_entry *entry_get(struct hist *h, const struct hist_entry *want)
 {
-	uint64_t words[HIST_MAX_FIELDS * 5 + 1], hash = 0;
+	uint64_t words[MAX_WORDS], hash = 0;
 	size_t n = entry_words(h, want, words);
 
 	if (!n)
@@ -317,7 +324,7 @@ static struct sorted_entry *entry_get(struct hist *h, const struct hist_entry *w
 		struct sorted_entry *e = h->entry_slots[at];
 
 		if (!e) {
-			e = entry_new(h, want, n);
+			e = entry_new(h, want);
 			if (!e)
 				return NULL;
 			const struct hist_entry **slot = vec_push(&h->sorted);
@@ -325,12 +332,11 @@ static struct sorted_entry *entry_get(struct hist *h, const struct hist_entry *w
 				return NULL;
 			*slot = &e->he;
 			e->hash = hash;
-			memcpy(e->words, words, n * sizeof(*words));
 			h->entry_slots[at] = e;
 			h->n_entries++;
 			return e;
 		}
-		if (e->hash == hash && !memcmp(e->words, words, n * sizeof(*words)))
+		if (e->hash == hash && has_words(h, &e->he, want, words, n))
 			return e;
 	}
 }
@@ -591,7 +597,7 @@ static struct sorted_entry *add_empty(struct hist *h, const struct hist_entry *o
 	want.stat = (struct hist_stat){0};
 	want.acc = want.acc_latency = 0;
 	want.chain = NULL;
-	struct sorted_entry *e = entry_new(h, &want, 0);
+	struct sorted_entry *e = entry_new(h, &want);
 	if (!e || !hist_entry_lead(h, &e->he, n))
 		return NULL;
 	insert_in(h, e);
@@ -700,6 +706,8 @@ struct error *hist_finish_group(struct hist *const *hists, size_t n)
 	const bool links = n > 1 && !hierarchy;
 
 	for (size_t i = 0; i < n; i++) {
+		if (!hists[i]->spec->keeps)
+			hist_samples_end(hists[i]);
 		TRY(collect_what_fits(hists[i]));
 		if (links)
 			insert_sorted(hists[i]);

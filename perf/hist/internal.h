@@ -104,7 +104,8 @@ struct hist {
 
 /* One pointer for equal strings; NULL: no memory. */
 const char *hist_intern(struct hist *h, const char *s);
-/* Frees what is only used until there are entries. */
+/* Frees what is only used while samples are added; until there are entries. */
+void hist_samples_end(struct hist *h);
 void hist_index_free(struct hist *h);
 
 /*

@@ -479,6 +479,7 @@ struct error *summary_read(struct summary *s)
 		err = filter_end(s->opts.recording->filter, s->opts.recording->session);
 	if (err && err->code != EBADMSG)
 		return err;
+	sample_reader_end(&s->reader);
 	drop_useless_columns(s);
 	struct error *late = finish(s);
 	if (!late)

@@ -151,6 +151,11 @@ struct error *sample_reader_process(struct sample_reader *reader, struct session
 	return err;
 }
 
+void sample_reader_end(struct sample_reader *reader)
+{
+	frame_pointers_end(reader->frame_pointers);
+}
+
 void sample_reader_warn_of_stacks(const struct sample_reader *reader, const char *name)
 {
 	struct frame_pointers_counts counts;

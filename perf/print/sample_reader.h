@@ -76,6 +76,9 @@ const struct sample *sample_reader_unwound(struct sample_reader *reader,
  */
 struct error *sample_reader_process(struct sample_reader *reader, struct session_tool *tool);
 
+/* After the last sample: frees what only these need. */
+void sample_reader_end(struct sample_reader *reader);
+
 /* Warns of stacks that are incomplete, also for want of frame pointers. */
 void sample_reader_warn_of_stacks(const struct sample_reader *reader, const char *name);
 

@@ -39,7 +39,8 @@ enum {
 
 struct frame_pointers {
 	struct resolver *resolver;
-	struct unwind_images *images;
+	struct unwind_images *images; /* NULL: there are no more stacks */
+	bool had_no_memory;
 	uint64_t n_stacks;
 	struct frame_pointers_counts counts;
 };
@@ -62,6 +63,14 @@ void frame_pointers_free(struct frame_pointers *fp)
 		return;
 	unwind_images_free(fp->images);
 	free(fp);
+}
+
+void frame_pointers_end(struct frame_pointers *fp)
+{
+	if (!fp)
+		return;
+	fp->had_no_memory = frame_pointers_had_no_memory(fp);
+	unwind_images_free(steal_ptr(fp->images));
 }
 
 /* ---- one frame ---- */
@@ -250,7 +259,7 @@ void frame_pointers_see(struct frame_pointers *fp, const struct sample *sample,
 
 bool frame_pointers_had_no_memory(const struct frame_pointers *fp)
 {
-	return fp && unwind_images_had_no_memory(fp->images);
+	return fp && (fp->images ? unwind_images_had_no_memory(fp->images) : fp->had_no_memory);
 }
 
 bool frame_pointers_missing(const struct frame_pointers *fp, struct frame_pointers_counts *out)

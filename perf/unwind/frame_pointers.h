@@ -30,6 +30,8 @@ DEFINE_FREEP(struct frame_pointers, frame_pointers_free)
 bool frame_pointers_matter(const struct session_event *event, const struct sample *sample);
 void frame_pointers_see(struct frame_pointers *fp, const struct sample *sample,
 			const struct thread *thread);
+/* After the last stack: frees what only these need. */
+void frame_pointers_end(struct frame_pointers *fp);
 /* Whether stacks may not have been counted because there was no memory. fp NULL: no. */
 bool frame_pointers_had_no_memory(const struct frame_pointers *fp);
 /* Whether so many stacks are broken that a hint is worth it. fp NULL: none was seen. */
