@@ -207,6 +207,7 @@ struct hist_spec {
 	bool use_chain;	    /* keep chains */
 	bool hide_unresolved;
 	bool exclude_other; /* only entries with a parent */
+	bool only_dsos;	    /* nothing but DSOs is asked for: symbols are not looked up */
 	bool long_dso;	    /* -v: paths for DSOs */
 	bool full_paths;    /* of source files */
 	size_t max_stack;

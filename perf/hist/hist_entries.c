@@ -415,6 +415,15 @@ static bool hides_stack(const struct hist_zoom *zoom, const struct hist_stack *s
 	       (zoom->no_user && s->cpumode == PERF_RECORD_MISC_USER);
 }
 
+/* Of data the offset is shown, which is from the map of the frame. */
+static uint64_t ip_in(const struct hist *h, const struct hist_stack *s, size_t i)
+{
+	const struct hist_frame *f = frame_in(s->chain, i);
+	const bool is_own = h->spec->only_dsos || (f->sym && f->sym->type != STT_OBJECT);
+
+	return s->ips && is_own ? s->ips[i] : f->frame.addr;
+}
+
 /* The frames of the chain, each of which called the sample's place. */
 static struct error *add_children(struct hist *h, struct hist_stack *s, uint64_t number,
 				  const struct hist_entry *leaf)
@@ -434,9 +443,7 @@ static struct error *add_children(struct hist *h, struct hist_stack *s, uint64_t
 			want.numbers = &numbers;
 		}
 		want.filtered = leaf->filtered || hides_entry(h, f);
-		/* Of data the offset is shown, which is from the map of the frame. */
-		want.ip =
-			s->ips && f->sym && f->sym->type != STT_OBJECT ? s->ips[i] : f->frame.addr;
+		want.ip = ip_in(h, s, i);
 		if (f->level)
 			want.level = f->level;
 		struct sorted_entry *e = entry_get(h, &want);

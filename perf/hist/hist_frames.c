@@ -260,6 +260,12 @@ static bool is_beyond(const struct map *map, uint8_t cpumode, uint64_t addr)
 const struct hist_frame *hist_leaf_frame(struct hist *h, const struct location *leaf)
 {
 	h->is_unsure = is_beyond(leaf->map, leaf->cpumode, leaf->addr);
+	if (h->spec->only_dsos) {
+		struct location any;
+
+		resolve_map_in(leaf->map, leaf->cpumode, 0, &any);
+		return frame_of(h, &any, NULL);
+	}
 	if (h->spec->live || !leaf->map)
 		return frame_of(h, leaf, NULL);
 	struct cached_leaf *c = &h->leaves[hash_u64(leaf->addr ^ (uintptr_t)leaf->map) % LEAVES];
@@ -295,18 +301,24 @@ static const struct inlined_frames *inlined_of(struct hist *h, const struct loca
 	return frames && u64map_put(&h->inlined, (uintptr_t)inlines, frames) ? frames : NULL;
 }
 
-/* The frames of an address; NULL: no memory. */
+/* The frames of an address, which is of no matter where only its DSO is asked for; NULL: no memory.
+ */
 static const struct cached_frame *frames_at(struct hist *h, const struct thread *thread,
 					    uint8_t cpumode, uint64_t ip)
 {
 	const struct map *map = resolver_find_map(h->resolver, thread, cpumode, ip);
-	struct cached_frame *c = &h->cache[hash_u64(ip ^ (uintptr_t)map) & (CACHE_SIZE - 1)];
 	struct location loc;
 
 	h->is_unsure |= is_beyond(map, cpumode, ip);
+	if (h->spec->only_dsos)
+		ip = 0;
+	struct cached_frame *c = &h->cache[hash_u64(ip ^ (uintptr_t)map) & (CACHE_SIZE - 1)];
 	if (c->frame && c->map == map && c->ip == ip && map && c->generation == h->generation)
 		return c;
-	resolve_addr_in(h->resolver, map, cpumode, ip, &loc);
+	if (h->spec->only_dsos)
+		resolve_map_in(map, cpumode, 0, &loc);
+	else
+		resolve_addr_in(h->resolver, map, cpumode, ip, &loc);
 	/* A live session may free them. */
 	const struct inline_frames *inlines =
 		h->spec->live ? NULL : resolve_inlines(h->resolver, &loc);
@@ -316,6 +328,14 @@ static const struct cached_frame *frames_at(struct hist *h, const struct thread 
 		return NULL;
 	c->frame = frame_of(h, &loc, inlines ? &inlines->v[inlines->n - 1] : NULL);
 	return c->frame ? c : NULL;
+}
+
+static uint64_t dso_address(const struct map *map, uint8_t cpumode, uint64_t addr)
+{
+	struct location loc;
+
+	resolve_map_in(map, cpumode, addr, &loc);
+	return loc.dso_addr;
 }
 
 int hist_frames_add(struct hist *h, const struct thread *thread, uint8_t cpumode, uint64_t ip,
@@ -334,7 +354,7 @@ int hist_frames_add(struct hist *h, const struct thread *thread, uint8_t cpumode
 		parts->ips[n] = ip;
 		parts->frames[n++] = &c->inlined->v[k]->frame;
 	}
-	parts->ips[n] = ip;
+	parts->ips[n] = h->spec->only_dsos ? dso_address(c->map, cpumode, ip) : ip;
 	parts->frames[n++] = &c->frame->frame;
 	return (int)n;
 }

@@ -121,16 +121,20 @@ static bool stacks_grow(struct hist *h)
 	return true;
 }
 
-/* With -v, the address behind a function is that of a sample of its row, not of any row. */
+/*
+ * With -v, the address behind a function is that of a sample of its row, not of any row. Of a DSO
+ * alone it says what its row is of.
+ */
 static bool keep_ips(struct hist *h, struct hist_stack *s)
 {
 	const size_t size = s->depth * sizeof(*s->ips);
-	uint64_t *ips = h->spec->long_dso ? arena_alloc(&h->arena, size) : NULL;
+	const bool keeps = h->spec->long_dso || h->spec->only_dsos;
+	uint64_t *ips = keeps ? arena_alloc(&h->arena, size) : NULL;
 
 	if (ips && size) /* a sample without a call chain has no array */
 		memcpy(ips, s->ips, size);
 	s->ips = ips;
-	return ips || !h->spec->long_dso;
+	return ips || !keeps;
 }
 
 /* A copy of the values, which are the caller's. */

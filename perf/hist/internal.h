@@ -288,6 +288,7 @@ struct results_maker {
 	struct result_column *columns; /* the table's */
 	enum hist_field *fields;       /* of the columns */
 	bool failed;		       /* no memory */
+	bool has_wide_dso; /* a row has the name of a DSO that is as wide as an address */
 };
 
 /* Of a column that is no field of an entry. */

@@ -517,6 +517,16 @@ struct result_cell results_cell(struct results_maker *m, size_t column, const st
 	}
 }
 
+/* Whether the row is of an address without a symbol, for which perf makes room. */
+static bool is_wide(const struct results_maker *m, const struct hist_entry *he)
+{
+	if (!m->opts->wide_dso || he->frame->sym)
+		return false;
+	if (!m->spec->only_dsos || !he->frame->dso)
+		return true;
+	return !m->has_wide_dso && !resolver_has_symbol(m->h->resolver, he->frame->map, he->ip);
+}
+
 size_t results_width(const struct results_maker *m, enum hist_field field,
 		     const struct hist_entry *he)
 {
@@ -530,7 +540,7 @@ size_t results_width(const struct results_maker *m, enum hist_field field,
 		comm = strlen(he->thread->comm);
 		return comm ? comm + 8 : 0;
 	case HIST_DSO:
-		return m->opts->wide_dso && !he->frame->sym ? ADDRESS_DIGITS : 0;
+		return is_wide(m, he) ? ADDRESS_DIGITS : 0;
 	case HIST_DSO_FROM:
 		return m->opts->wide_dso && !he->branch->from.frame->sym ? ADDRESS_DIGITS : 0;
 	case HIST_DSO_TO:
@@ -627,8 +637,13 @@ static void table_make(struct results_maker *m)
 
 	hist_levels(m->h, &n_levels);
 	columns_make(m);
-	for (size_t i = 0; i < hist_size(m->h); i++)
-		n += is_listed(m, hist_at(m->h, i));
+	for (size_t i = 0; i < hist_size(m->h); i++) {
+		const struct hist_entry *he = hist_at(m->h, i);
+
+		n += is_listed(m, he);
+		m->has_wide_dso |= is_listed(m, he) && he->frame->dso_name &&
+				   strlen(he->frame->dso_name) >= ADDRESS_DIGITS;
+	}
 	struct result_sum *sums = arena_alloc(m->arena, n * sizeof(*sums));
 	m->table->cells = arena_alloc(m->arena, n * m->table->n_columns * sizeof(*m->table->cells));
 	m->failed |= !profile || !sums || !m->table->cells;

@@ -252,6 +252,27 @@ static bool opts_look(const struct summary_opts *opts)
 	       !filter_selects_all(opts->recording->filter);
 }
 
+/* Whether no function is among n of the keys or columns. */
+static bool lacks_functions(const enum hist_field *fields, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (fields[i] >= HIST_N_MEASURES && fields[i] != HIST_COMM &&
+		    fields[i] != HIST_DSO && fields[i] != HIST_PID && fields[i] != HIST_TID)
+			return false;
+	return true;
+}
+
+static bool asks_only_for_dsos(const struct summary *s)
+{
+	const struct hist_spec *spec = &s->spec;
+
+	return s->counts_known && lacks_functions(spec->sort, spec->n_sort) &&
+	       lacks_functions(spec->out, spec->n_out) && !s->opts.table.stacks &&
+	       !spec->use_chain && !spec->keeps && !spec->long_dso && !spec->symbol_filter &&
+	       !spec->ignore_callees && !spec->branches && !spec->accesses &&
+	       !spec->branch_history && !spec->blocks;
+}
+
 struct error *summary_new(const struct summary_opts *opts, struct summary **out)
 {
 	_cleanup_(summary_freep) struct summary *s = calloc(1, sizeof(*s));
@@ -265,6 +286,8 @@ struct error *summary_new(const struct summary_opts *opts, struct summary **out)
 	TRY(setup_spec(s));
 	setup_elide(s);
 	s->counts_known = !opts_look(&s->opts);
+	s->spec.only_dsos = asks_only_for_dsos(s);
+	s->reader.no_hint = s->spec.only_dsos;
 	s->first_spec = s->spec;
 	*out = steal_ptr(s);
 	return NULL;
@@ -336,7 +359,13 @@ static struct error *on_sample(struct session_tool *tool, struct session *sessio
 			return NULL;
 		}
 	}
-	resolve_addr(s->opts.recording->resolver, thread, sample->cpumode, sample->ip, &leaf);
+	if (s->spec.only_dsos)
+		resolve_map_in(resolver_find_map(s->opts.recording->resolver, thread,
+						 sample->cpumode, sample->ip),
+			       sample->cpumode, sample->ip, &leaf);
+	else
+		resolve_addr(s->opts.recording->resolver, thread, sample->cpumode, sample->ip,
+			     &leaf);
 	if (s->opts.hide_unresolved && !leaf.sym)
 		return NULL;
 	const struct filter_input in = {

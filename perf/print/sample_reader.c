@@ -106,7 +106,7 @@ static bool see_chain(struct sample_reader *reader, const struct sample *sample)
 {
 	struct error *err = NULL;
 
-	if (!frame_pointers_matter(reader->event, sample))
+	if (reader->no_hint || !frame_pointers_matter(reader->event, sample))
 		return true;
 	if (!reader->frame_pointers)
 		err = frame_pointers_new(reader->recording->resolver, &reader->frame_pointers);

@@ -39,6 +39,7 @@ struct sample_reader {
 	struct probed probed;
 	struct unwinder *unwinder;	       /* NULL: no sample had a copy of its stack yet */
 	struct frame_pointers *frame_pointers; /* NULL: all of them had one */
+	bool no_hint; /* stacks that lack frame pointers are not counted: that needs symbols */
 };
 
 void sample_reader_deinit(struct sample_reader *reader);

@@ -627,6 +627,25 @@ void resolve_addr_in(struct resolver *r, const struct map *map, uint8_t cpumode,
 		out->offset = out->dso_addr - out->sym->start;
 }
 
+void resolve_map_in(const struct map *map, uint8_t cpumode, uint64_t addr, struct location *out)
+{
+	const bool is_offset = map && (map->dso->kind == DSO_USER || map->dso->kind == DSO_VDSO);
+
+	*out = (struct location){
+		.map = map,
+		.addr = addr,
+		.dso_addr = is_offset ? addr - map->start + map->pgoff : addr,
+		.cpumode = cpumode,
+	};
+}
+
+bool resolver_has_symbol(struct resolver *r, const struct map *map, uint64_t dso_addr)
+{
+	struct symtab *st = map_symtab(r, map);
+
+	return st && symtab_find(st, dso_addr);
+}
+
 void resolver_refresh(struct resolver *r)
 {
 	uint64_t generation = session_generation(r->session);

@@ -83,6 +83,10 @@ const struct map *resolver_find_map(struct resolver *r, const struct thread *thr
 				    uint8_t cpumode, uint64_t addr);
 
 /* The same as resolve_addr() where the map (NULL: none) was found already. */
+/* The same without a symbol: no file is read. */
+void resolve_map_in(const struct map *map, uint8_t cpumode, uint64_t addr, struct location *out);
+/* Whether the DSO of a map has a symbol at an address of the DSO. */
+bool resolver_has_symbol(struct resolver *r, const struct map *map, uint64_t dso_addr);
 void resolve_addr_in(struct resolver *r, const struct map *map, uint8_t cpumode, uint64_t addr,
 		     struct location *out);
 

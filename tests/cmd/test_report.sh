@@ -78,6 +78,17 @@ test_sort_keys_and_columns_are_perfs() {
 	same clock -w 12,8,7
 }
 
+# Symbols are not looked up then, but for the width of a column.
+test_tables_without_functions_are_perfs() {
+	for name in clock users small many-g jobs.7.2; do
+		same $name -s dso -g none
+		same $name -s comm,dso -g none
+		same $name -s comm,dso -g none --no-children
+		same $name -s pid,dso -g none
+	done
+	! grep -q 'frame pointers' err || fail "symbols were looked up for a hint: $(cat err)"
+}
+
 test_times_are_perfs() {
 	for opts in --ns "--time-quantum 1ms" "--time-quantum 500us --ns" "--time-quantum 1s" \
 		"--time-quantum 1500000"; do
