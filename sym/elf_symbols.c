@@ -340,20 +340,48 @@ static struct error *read_segments(struct elf_source *es, struct symtab *st)
 	return NULL;
 }
 
-/* A copy of a string table that surely ends in NUL, owned by the table. */
+/* size bytes of the file, with room for one more; NULL: it has less, or there is no memory. */
+static char *read_file_part(int fd, uint64_t offset, uint64_t size)
+{
+	struct stat file;
+	size_t n = 0;
+
+	if (fstat(fd, &file) || offset > (uint64_t)file.st_size ||
+	    size > (uint64_t)file.st_size - offset)
+		return NULL;
+	_cleanup_free_ char *bytes = malloc(size + 1);
+	for (ssize_t got = 1; bytes && got > 0 && n < size; n += (size_t)max_of(got, (ssize_t)0))
+		got = pread(fd, bytes + n, size - n, (off_t)(offset + n));
+	return n == size ? steal_ptr(bytes) : NULL;
+}
+
+/*
+ * A copy of a string table that surely ends in NUL, owned by the table. libelf would keep another
+ * one until the file is closed.
+ */
 static const char *copy_strings(struct elf_source *es, size_t index, struct symtab *st, size_t *len)
 {
 	Elf_Scn *scn = elf_getscn(es->elf, index);
-	Elf_Data *data = scn ? elf_rawdata(scn, NULL) : NULL;
+	GElf_Shdr shdr;
+	char *copy = NULL;
 
-	if (!data || !data->d_buf || !data->d_size)
+	if (!scn || !gelf_getshdr(scn, &shdr) || shdr.sh_type == SHT_NOBITS || !shdr.sh_size)
 		return NULL;
-	char *copy = malloc(data->d_size + 1);
+	if (es->fd >= 0 && !es->image) {
+		copy = read_file_part(es->fd, shdr.sh_offset, shdr.sh_size);
+	} else {
+		Elf_Data *data = elf_rawdata(scn, NULL);
+
+		if (!data || !data->d_buf || data->d_size != shdr.sh_size)
+			return NULL;
+		copy = malloc(shdr.sh_size + 1);
+		if (copy)
+			memcpy(copy, data->d_buf, shdr.sh_size);
+	}
 	if (!copy)
 		return NULL;
-	memcpy(copy, data->d_buf, data->d_size);
-	copy[data->d_size] = 0;
-	*len = data->d_size;
+	copy[shdr.sh_size] = 0;
+	*len = shdr.sh_size;
 	return symtab_own(st, copy) ? copy : NULL;
 }
 
