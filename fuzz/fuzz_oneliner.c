@@ -61,7 +61,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	file = strndup((const char *)data + 1 + n, size - 1 - n);
 	if (!text || !file)
 		return 0;
-	const struct oneliner_env env = {match, format, file};
+	const struct oneliner_env env = {.match = match, .format = format, .ctx = file};
 	struct error *err =
 		oneliner_generate(text, &(const struct oneliner_opts){.name = "program"}, &env, &o);
 
