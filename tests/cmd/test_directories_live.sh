@@ -200,10 +200,10 @@ test_own_refused() {
 		expect_status 2 "$PERF_BPF" record --threads -o t.dir $option -e $EVENT -- touch ran
 		assert_contains err '--threads'
 	done
-	expect_status 1 "$PERF_BPF" record --threads -o - -e $EVENT -- touch ran
+	expect_status 2 "$PERF_BPF" record --threads -o - -e $EVENT -- touch ran
 	assert_contains err '--threads does not work with a pipe'
 	for option in x 0 0/ 0/x 0/0:0/0 99999/0; do
-		expect_status 1 "$PERF_BPF" record --threads=$option -e $EVENT -o t.dir -- touch ran
+		expect_status 2 "$PERF_BPF" record --threads=$option -e $EVENT -o t.dir -- touch ran
 		assert_contains err "--threads=$option"
 	done
 	[ ! -e ran ] && [ ! -e t.dir ] || fail "something was recorded"

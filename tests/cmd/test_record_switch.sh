@@ -122,7 +122,7 @@ test_only_the_last_files_stay() {
 
 test_what_cannot_be_switched() {
 	need
-	expect_status 1 "$PERF_BPF" record --switch-output -o - -- true
+	expect_status 2 "$PERF_BPF" record --switch-output -o - -- true
 	expect_status 2 "$PERF_BPF" record --switch-output=5 -o t.data -- true
 	expect_status 2 "$PERF_BPF" record --switch-max-files=5 -o t.data -- true
 	expect_status 1 "$PERF_BPF" record --switch-output -o /dev/null -- true
