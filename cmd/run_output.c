@@ -24,10 +24,12 @@ enum {
 	OPT_SHADES,
 	OPT_OPENMETRICS,
 	OPT_LIVE,
+	OPT_SERIES,
 };
 
 enum {
 	TERMINAL_TOP = 10, /* rows of a table where a terminal scrolls, unless --top is given */
+	SERIES_MAX = 1000, /* of a map, for --openmetrics */
 	LIVE_TOP = 100,	   /* rows of a table on a screen, unless --top says another number */
 	HEAD_MS = 1000,	   /* what a client of --openmetrics has for its request */
 	SCRAPE_MS = 10000, /* and for all, as Prometheus does by itself */
@@ -39,6 +41,8 @@ static const struct argp_option options[] = {
 	{"live", OPT_LIVE, NULL, 0, "Redraw the results in place, every second or --interval"},
 	{"openmetrics", OPT_OPENMETRICS, "ADDR:PORT", 0,
 	 "Also serve the maps to Prometheus at http://ADDR:PORT/metrics"},
+	{"openmetrics-series", OPT_SERIES, "N", 0,
+	 "Serve at most N label sets of a map (default 1000; 0: all)"},
 	{0},
 };
 
@@ -78,12 +82,20 @@ static const struct option_member members[] = {
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct run_output_opts *opts = state->input;
+	uint64_t number;
 
 	switch (key) {
 	case OPT_SHADES:
 		if (!parse_shades(arg, &opts->shades))
 			argp_error(state, "--shades %s: expected chars, gray or color", arg);
 		opts->shades_given = true;
+		return 0;
+	case OPT_SERIES:
+		if (!option_number(arg, SIZE_MAX, &number))
+			argp_error(state,
+				   "--openmetrics-series %s: expected a number, or 0 for all", arg);
+		opts->series = number;
+		opts->series_given = true;
 		return 0;
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &opts->export;
@@ -92,6 +104,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		if (opts->export.json + opts->export.csv + opts->export.folded + opts->live > 1)
 			argp_error(state,
 				   "only one of --json, --csv, --folded and --live can be used");
+		if (opts->series_given && !opts->openmetrics)
+			argp_error(state, "--openmetrics-series works only with --openmetrics");
 		return 0;
 	}
 	return option_set(members, key, arg, opts) ? 0 : ARGP_ERR_UNKNOWN;
@@ -119,6 +133,7 @@ struct run_output {
 	const struct log *log;
 	bool closed; /* nobody reads standard output any more */
 	struct server_process *server;
+	struct openmetrics_series series;
 	size_t top;		     /* that was given */
 	struct collect_opts collect; /* of a scrape */
 	struct run *run;	     /* once it begins */
@@ -194,8 +209,11 @@ static struct error *make_page(void *ctx, uint8_t page, struct server_answer *an
 {
 	struct run_output *output = ctx;
 	_cleanup_results_ struct results results = {0};
-	const enum openmetrics_format format =
-		page == PAGE_OPENMETRICS ? OPENMETRICS_1_0 : PROMETHEUS_0_0_4;
+	const struct openmetrics_opts opts = {
+		.format = page == PAGE_OPENMETRICS ? OPENMETRICS_1_0 : PROMETHEUS_0_0_4,
+		.version = PERF_BPF_VERSION,
+		.series = &output->series,
+	};
 
 	switch (page) {
 	case PAGE_HINT:
@@ -204,8 +222,8 @@ static struct error *make_page(void *ctx, uint8_t page, struct server_answer *an
 	case PAGE_PROMETHEUS:
 	case PAGE_OPENMETRICS:
 		TRY(run_look(output->run, &output->collect, &results));
-		results_openmetrics(&results, format, &answer->body);
-		answer->type = openmetrics_type(format);
+		results_openmetrics(&results, &opts, &answer->body);
+		answer->type = openmetrics_type(opts.format);
 		return strbuf_failed(&answer->body) ? error_nomem() : NULL;
 	}
 	answer->status = 404;
@@ -248,6 +266,7 @@ static struct error *serve_new(struct run_output *output, const struct run_opts 
 	};
 	_cleanup_free_ char *address = strdup(server_address(server));
 	TRY(error_at(server_process_new(&opts, &output->server), "--openmetrics"));
+	output->series.max = output->opts->series_given ? output->opts->series : SERIES_MAX;
 	output->collect = run->collect;
 	output->collect.delta = false;
 	output->collect.totals = true;
@@ -320,6 +339,7 @@ void run_output_free(struct run_output *output)
 	html_events_deinit(&output->page_events);
 	live_free(output->live);
 	server_process_free(output->server);
+	openmetrics_series_deinit(&output->series);
 	export_process_free(output->files);
 	free(output->title);
 	free(output);

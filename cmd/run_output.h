@@ -16,8 +16,10 @@ struct run_output_opts {
 	bool live;
 	bool callee; /* trees of stacks from the innermost function on */
 	bool shades_given;
-	bool top_given;		  /* how many rows are shown */
-	enum text_shades shades;  /* of heat maps, where given; else as the terminal can */
+	bool top_given;		 /* how many rows are shown */
+	enum text_shades shades; /* of heat maps, where given; else as the terminal can */
+	bool series_given;
+	size_t series;		  /* of a map, that scrapes get at most; 0: all */
 	const char *openmetrics;  /* where scrapes are answered; NULL: nowhere */
 	bool interval;		  /* there will be several looks */
 	const char *const *files; /* what is run, for titles */

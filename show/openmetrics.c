@@ -22,6 +22,11 @@
 #include "lib/base/vec.h"
 #include "show/plain.h"
 
+enum {
+	BOUNDS_MAX = 40,       /* of a histogram */
+	LONGEST_SECONDS = 128, /* of times that are counted by powers of two */
+};
+
 enum family_type {
 	FAMILY_COUNTER,
 	FAMILY_GAUGE,
@@ -35,10 +40,19 @@ struct metric_unit {
 	unsigned digits;
 };
 
+/* Series of a map that are not served, as it has too many. */
+struct series_left {
+	const struct result *result;
+	size_t n;
+};
+
 struct metrics_writer {
 	enum openmetrics_format format;
 	struct strbuf *out;
-	struct names families; /* the names that were used */
+	struct names families;		  /* the names that were used */
+	struct openmetrics_series *limit; /* NULL: all series are served */
+	struct names keys;		  /* the series of this scrape, for the next */
+	VEC(struct series_left) left;
 };
 
 /* One of a family: its labels without the braces. */
@@ -173,6 +187,12 @@ static void add_cell_labels(struct strbuf *out, struct names *used,
 	_cleanup_strbuf_ struct strbuf symbol = STRBUF_INIT;
 
 	add_label_name(out, used, column->name, "");
+	/* a call's name is of use in a query, its number is not: one of the two is enough */
+	if (cell_has_text(cell) && !column->text_changes) {
+		add_escaped(out, cell->text, true);
+		strbuf_addch(out, '"');
+		return;
+	}
 	switch (cell->kind) {
 	case CELL_EMPTY:
 	case CELL_TEXT:
@@ -197,8 +217,6 @@ static void add_cell_labels(struct strbuf *out, struct names *used,
 		break;
 	}
 	strbuf_addch(out, '"');
-	if (cell_has_text(cell) && !column->text_changes)
-		add_label(out, used, column->name, "_text", cell->text);
 }
 
 static void series_deinit(series_vec *series)
@@ -223,6 +241,86 @@ static bool goes_on(const series_vec *series, size_t i)
 {
 	return i + 1 < series->n &&
 	       !strcmp(strbuf_str(&series->v[i].labels), strbuf_str(&series->v[i + 1].labels));
+}
+
+/* ---- the limit of series ---- */
+
+void openmetrics_series_deinit(struct openmetrics_series *series)
+{
+	strmap_deinit(&series->served);
+	names_deinit(&series->keys);
+}
+
+/* What tells the series from those of other maps. */
+static bool series_key(const struct result *r, const struct series *s, struct strbuf *key)
+{
+	strbuf_reset(key);
+	strbuf_addf(key, "%s\n%s\n%s", r->program ? r->program : "", r->name,
+		    strbuf_str(&s->labels));
+	return !strbuf_failed(key);
+}
+
+/*
+ * Leaves out what is more than the limit. A series that was served is served again, or a scraper
+ * would see gaps; new ones come in while there is room. The series are sorted.
+ */
+static void limit_series(struct metrics_writer *w, const struct result *r, series_vec *series)
+{
+	_cleanup_strbuf_ struct strbuf key = STRBUF_INIT;
+	_cleanup_free_ bool *keep = calloc(series->n + 1, sizeof(*keep));
+	size_t n = 0, left = 0, kept = 0;
+
+	if (!w->limit || !w->limit->max)
+		return;
+	if (!keep) {
+		w->out->failed = true;
+		return;
+	}
+	for (int known = 1; known >= 0; known--) {
+		for (size_t i = 0; i < series->n; i++) {
+			const bool again = i && goes_on(series, i - 1); /* one with the last */
+
+			w->out->failed |= !series_key(r, &series->v[i], &key);
+			if (!again &&
+			    (strmap_get(&w->limit->served, strbuf_str(&key)) != NULL) == known) {
+				keep[i] = n < w->limit->max;
+				n += keep[i];
+				left += !keep[i];
+			} else if (again && !keep[i]) {
+				keep[i] = keep[i - 1];
+			}
+		}
+	}
+	for (size_t i = 0; i < series->n; i++) {
+		if (!keep[i]) {
+			strbuf_deinit(&series->v[i].labels);
+			continue;
+		}
+		if (!series_key(r, &series->v[i], &key) || !names_add(&w->keys, strbuf_str(&key)))
+			w->out->failed = true;
+		series->v[kept++] = series->v[i];
+	}
+	series->n = kept;
+	struct series_left *slot = left ? vec_push(&w->left) : NULL;
+	w->out->failed |= left && !slot;
+	if (slot)
+		*slot = (struct series_left){r, left};
+}
+
+/* What was served is remembered until the next scrape. */
+static void remember_series(struct metrics_writer *w)
+{
+	struct openmetrics_series *limit = w->limit;
+
+	if (!limit)
+		return;
+	openmetrics_series_deinit(limit);
+	limit->keys = w->keys;
+	limit->served = (struct strmap){0};
+	w->keys = (struct names){0};
+	for (size_t i = 0; i < limit->keys.n; i++)
+		if (!strmap_put(&limit->served, limit->keys.v[i], limit->keys.v[i]))
+			w->out->failed = true;
 }
 
 /* ---- families ---- */
@@ -398,6 +496,7 @@ static void add_table(struct metrics_writer *w, const struct result *r)
 	}
 	if (series.n)
 		qsort(series.v, series.n, sizeof(*series.v), compare_series);
+	limit_series(w, r, &series);
 	for (size_t c = 0; c < t->n_columns; c++) {
 		_cleanup_strbuf_ struct strbuf name = STRBUF_INIT;
 		const struct result_column *column = &t->columns[c];
@@ -437,6 +536,22 @@ static void add_bucket(struct metrics_writer *w, const struct strbuf *name,
 }
 
 /*
+ * How many buckets have a bound of their own. A map of powers of two has room for whatever fits in
+ * 64 bits: what takes longer than two minutes, or is more than 2^39, is in the last bucket.
+ */
+static size_t served_bounds(const struct result_bucket *buckets, size_t n, bool log2,
+			    unsigned digits)
+{
+	uint64_t longest = LONGEST_SECONDS;
+
+	for (unsigned i = 0; i < digits; i++)
+		longest *= 10;
+	while (log2 && digits && n > 1 && buckets[n - 1].high / 2 > longest)
+		n--;
+	return log2 ? min_of(n, (size_t)BOUNDS_MAX) : n;
+}
+
+/*
  * The samples of one histogram: each bucket counts those below, too. All of
  * them are there from the start: one that came later would seem to have begun
  * at what it holds. n histograms of the same buckets are summed.
@@ -447,10 +562,13 @@ static void add_buckets(struct metrics_writer *w, const struct strbuf *name,
 {
 	uint64_t sum = 0;
 
+	const size_t served = served_bounds(buckets[0], n_buckets, log2, digits);
+	const size_t step = (served + BOUNDS_MAX - 1) / BOUNDS_MAX;
+
 	for (size_t b = 0; b < n_buckets; b++) {
 		for (size_t i = 0; i < n; i++)
 			sum_add(&sum, buckets[i][b].count);
-		if (bucket_has_high(&buckets[0][b], log2))
+		if (b < served && (b + 1) % step == 0 && bucket_has_high(&buckets[0][b], log2))
 			add_bucket(w, name, series, &buckets[0][b].high, log2, digits, sum);
 	}
 	add_bucket(w, name, series, NULL, log2, digits, sum);
@@ -485,6 +603,7 @@ static void add_hists(struct metrics_writer *w, const struct result *r)
 	}
 	if (series.n)
 		qsort(series.v, series.n, sizeof(*series.v), compare_series);
+	limit_series(w, r, &series);
 	begin_family(w, r, NULL, FAMILY_HISTOGRAM, unit, &name);
 	_cleanup_free_ const struct result_bucket **same = calloc(series.n + 1, sizeof(*same));
 	if (!same) {
@@ -539,6 +658,7 @@ static void add_stacks(struct metrics_writer *w, const struct result *r)
 	}
 	if (series.n)
 		qsort(series.v, series.n, sizeof(*series.v), compare_series);
+	limit_series(w, r, &series);
 	begin_family(w, r, NULL, FAMILY_COUNTER, unit, &name);
 	for (size_t i = 0; i < series.n; i++) {
 		uint64_t sum = r->stacks[series.v[i].at].count;
@@ -603,10 +723,45 @@ static void add_left_out(struct metrics_writer *w, const struct results *results
 	}
 }
 
-void results_openmetrics(const struct results *results, enum openmetrics_format format,
+static void add_series_left(struct metrics_writer *w)
+{
+	const struct series_left *left;
+
+	if (w->left.n)
+		strbuf_adds(w->out, "# HELP perf_bpf_series_left_out Series of a map that are not "
+				    "served, because it has too many.\n"
+				    "# TYPE perf_bpf_series_left_out gauge\n");
+	vec_for_each (left, &w->left) {
+		_cleanup_names_ struct names used = {0};
+		_cleanup_strbuf_ struct strbuf labels = STRBUF_INIT;
+
+		if (left->result->program)
+			add_label(&labels, &used, "program", "", left->result->program);
+		add_label(&labels, &used, "map", "", left->result->name);
+		strbuf_addf(w->out, "perf_bpf_series_left_out{%s} %zu\n", strbuf_str(&labels),
+			    left->n);
+		w->out->failed |= strbuf_failed(&labels);
+	}
+}
+
+static void add_build_info(struct metrics_writer *w, const char *version)
+{
+	_cleanup_names_ struct names used = {0};
+	_cleanup_strbuf_ struct strbuf labels = STRBUF_INIT;
+	const bool old = w->format == PROMETHEUS_0_0_4;
+
+	add_label(&labels, &used, "version", "", version);
+	strbuf_addf(w->out,
+		    "# HELP perf_bpf_build%s The version of perf-bpf.\n# TYPE perf_bpf_build%s\n"
+		    "perf_bpf_build_info{%s} 1\n",
+		    old ? "_info" : "", old ? "_info gauge" : " info", strbuf_str(&labels));
+	w->out->failed |= strbuf_failed(&labels);
+}
+
+void results_openmetrics(const struct results *results, const struct openmetrics_opts *opts,
 			 struct strbuf *out)
 {
-	struct metrics_writer w = {.format = format, .out = out};
+	struct metrics_writer w = {.format = opts->format, .out = out, .limit = opts->series};
 
 	for (size_t i = 0; i < results->n; i++) {
 		const struct result *r = &results->v[i];
@@ -634,7 +789,13 @@ void results_openmetrics(const struct results *results, enum openmetrics_format 
 		add_failures(&w, r);
 	}
 	add_left_out(&w, results);
-	if (format == OPENMETRICS_1_0)
+	add_series_left(&w);
+	if (opts->version)
+		add_build_info(&w, opts->version);
+	if (opts->format == OPENMETRICS_1_0)
 		strbuf_adds(out, "# EOF\n");
+	remember_series(&w);
 	names_deinit(&w.families);
+	names_deinit(&w.keys);
+	vec_deinit(&w.left);
 }

@@ -7,10 +7,11 @@
  *	count		a counter; unknown where its author did not say that it counts
  *	table		for each column of numbers a family: a counter where the author
  *			made a table of counts, unknown otherwise, a gauge for signed
- *			numbers. The columns of the key are labels, NAME_text what people
- *			read, unless that may change; in a table without a key all
+ *			numbers. The columns of the key are labels: what people read, or the
+ *			number if that may change or is not known; in a table without a key all
  *			columns that are not numbers are
- *	histogram	a histogram; le is the upper bound, which is within
+ *	histogram	a histogram; le is the upper bound, which is within; at most 40 bounds,
+ *			of times by powers of two none above some two minutes
  *	heat map	the same, over all times
  *	stacks		a counter, labelled with the frames, the outermost first
  *	events		counters of those that came, and of those that were lost
@@ -22,6 +23,8 @@
 #ifndef PB_SHOW_OPENMETRICS_H
 #define PB_SHOW_OPENMETRICS_H
 
+#include "lib/base/hash.h"
+#include "lib/base/names.h"
 #include "lib/base/strbuf.h"
 #include "show/result.h"
 
@@ -30,7 +33,22 @@ enum openmetrics_format {
 	PROMETHEUS_0_0_4,
 };
 
-void results_openmetrics(const struct results *results, enum openmetrics_format format,
+/* Which series were served by the last scrape, so that the next one serves them again. */
+struct openmetrics_series {
+	size_t max; /* of a map; 0: all */
+	struct strmap served;
+	struct names keys;
+};
+
+void openmetrics_series_deinit(struct openmetrics_series *series);
+
+struct openmetrics_opts {
+	enum openmetrics_format format;
+	const char *version;		   /* of perf-bpf; NULL: not served */
+	struct openmetrics_series *series; /* NULL: no limit */
+};
+
+void results_openmetrics(const struct results *results, const struct openmetrics_opts *opts,
 			 struct strbuf *out);
 
 /* The MIME type of an answer. */

@@ -67,6 +67,8 @@ test_prometheus_scrapes_it() {
 		--web.listen-address=127.0.0.1:"$port" >log 2>&1 &
 	server=$!
 	trap 'kill $server $run 2>/dev/null || true' EXIT
+	curl -s --noproxy '*' "http://$address/metrics" | "$tools/promtool" check metrics >lint 2>&1 ||
+		{ cat lint; fail "promtool check metrics"; }
 	wait_for query_is 'perf_bpf_run_calls_total' 5
 	query_is 'up{job="perf_bpf"}' 1 || fail "the target is not up"
 	query_is 'perf_bpf_run_by_log2_mask_bucket{le="3.0"}' 3 || fail "a bucket: $(query perf_bpf_run_by_log2_mask_bucket)"
@@ -74,7 +76,7 @@ test_prometheus_scrapes_it() {
 	echo >go
 	wait_for query_is 'perf_bpf_run_calls_total' 10
 	query_is 'perf_bpf_run_by_ten_mask_bucket{le="+Inf"}' 10 || fail "a histogram's last bucket"
-	query_is 'perf_bpf_run_by_parity_mask_bucket{le="+Inf",key_text="PBT_ODD"}' 6 || fail "a histogram by key"
+	query_is 'perf_bpf_run_by_parity_mask_bucket{le="+Inf",key="PBT_ODD"}' 6 || fail "a histogram by key"
 	query_is 'histogram_quantile(0.5, perf_bpf_run_by_ten_mask_bucket)' 7.5 ||
 		fail "the median: $(query 'histogram_quantile(0.5, perf_bpf_run_by_ten_mask_bucket)')"
 	# what it says of the scrapes

@@ -12,7 +12,7 @@ static void check(const struct results *results, enum openmetrics_format format,
 {
 	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
 
-	results_openmetrics(results, format, &out);
+	results_openmetrics(results, &(struct openmetrics_opts){format}, &out);
 	assert_false(strbuf_failed(&out));
 	assert_string_equal(strbuf_str(&out), want);
 }
@@ -73,22 +73,22 @@ TEST(test_table)
 	      "# HELP perf_bpf_by_pid_calls by_pid\n"
 	      "# TYPE perf_bpf_by_pid_calls counter\n"
 	      "# UNIT perf_bpf_by_pid_calls calls\n"
-	      "perf_bpf_by_pid_calls_total{pid=\"7\",pid_text=\"dd(7)\",comm=\"" ESCAPED "\"} "
-	      "18446744073709551615\n"
 	      "perf_bpf_by_pid_calls_total{pid=\"8\",comm=\"\"} 2\n"
+	      "perf_bpf_by_pid_calls_total{pid=\"dd(7)\",comm=\"" ESCAPED "\"} "
+	      "18446744073709551615\n"
 	      "# HELP perf_bpf_by_pid_change by_pid\n"
 	      "# TYPE perf_bpf_by_pid_change gauge\n"
-	      "perf_bpf_by_pid_change{pid=\"7\",pid_text=\"dd(7)\",comm=\"" ESCAPED "\"} "
-	      "-9223372036854775808\n"
 	      "perf_bpf_by_pid_change{pid=\"8\",comm=\"\"} 3\n"
+	      "perf_bpf_by_pid_change{pid=\"dd(7)\",comm=\"" ESCAPED "\"} "
+	      "-9223372036854775808\n"
 	      "# HELP perf_bpf_by_pid_mean by_pid\n"
 	      "# TYPE perf_bpf_by_pid_mean gauge\n"
-	      "perf_bpf_by_pid_mean{pid=\"7\",pid_text=\"dd(7)\",comm=\"" ESCAPED "\"} 0.5\n"
 	      "perf_bpf_by_pid_mean{pid=\"8\",comm=\"\"} 0\n"
+	      "perf_bpf_by_pid_mean{pid=\"dd(7)\",comm=\"" ESCAPED "\"} 0.5\n"
 	      "# HELP perf_bpf_by_pid_ok by_pid\n"
 	      "# TYPE perf_bpf_by_pid_ok gauge\n"
-	      "perf_bpf_by_pid_ok{pid=\"7\",pid_text=\"dd(7)\",comm=\"" ESCAPED "\"} 1\n"
 	      "perf_bpf_by_pid_ok{pid=\"8\",comm=\"\"} 0\n"
+	      "perf_bpf_by_pid_ok{pid=\"dd(7)\",comm=\"" ESCAPED "\"} 1\n"
 	      "# HELP perf_bpf_rows_left_out Rows of a map that are not served.\n"
 	      "# TYPE perf_bpf_rows_left_out gauge\n"
 	      "perf_bpf_rows_left_out{map=\"by_pid\"} 3\n"
@@ -166,12 +166,11 @@ TEST(test_series_last)
 		r->stacks = &stack;
 		r->n_stacks = 1;
 		_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
-		results_openmetrics(&results, PROMETHEUS_0_0_4, &out);
+		results_openmetrics(&results, &(struct openmetrics_opts){PROMETHEUS_0_0_4}, &out);
 		static const char *const lines[] = {
 			"\nperf_bpf_runqlat_latency 1\n",
 			"\nperf_bpf_biolatency_latency 0\n",
-			("\nperf_bpf_syscount_syscalls_calls_total{pid=\"7\",nr=\"1\","
-			 "nr_text=\"write\"} 5\n"),
+			"\nperf_bpf_syscount_syscalls_calls_total{pid=\"7\",nr=\"write\"} 5\n",
 			"\nperf_bpf_profile_total{label=\"7\",stack=\"\"} 3\n",
 			"\nperf_bpf_rows_left_out{program=\"syscount\",map=\"syscalls\"} 2\n",
 		};
@@ -228,6 +227,102 @@ TEST(test_histograms)
 	      "perf_bpf_heat_bucket{le=\"3.0\"} 12\n"
 	      "perf_bpf_heat_bucket{le=\"+Inf\"} 12\n"
 	      "# EOF\n");
+}
+
+static size_t count(const char *text, const char *what)
+{
+	size_t n = 0;
+
+	for (; (text = strstr(text, what)); text += strlen(what))
+		n++;
+	return n;
+}
+
+/* As many bounds as a scraper can keep; what they count stays the same. */
+TEST(test_bounds)
+{
+	struct result_bucket buckets[64];
+	struct result_hist hist = {.buckets = buckets, .n_buckets = 64, .total = 64};
+	static const struct {
+		const char *unit;
+		size_t bounds; /* and +Inf */
+		const char *last;
+	} cases[] = {
+		/* 2^27 us are the first that are not below 128 s */
+		{"us", 28, "le=\"134.217727\"} 28\n"},
+		{"bytes", 40, "le=\"549755813887.0\"} 40\n"},
+	};
+
+	for (size_t b = 0; b < 64; b++) {
+		const uint64_t low = b ? 1ULL << (b - 1) : 0;
+
+		buckets[b] = (struct result_bucket){low, b ? low * 2 - 1 : 0, 1};
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		_cleanup_results_ struct results results = {0};
+		_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
+		struct result *r = results_add(&results, RESULT_HIST, "h");
+
+		r->hists = &hist;
+		r->n_hists = 1;
+		r->log2 = true;
+		r->unit = cases[i].unit;
+		results_openmetrics(&results, &(struct openmetrics_opts){OPENMETRICS_1_0}, &out);
+		assert_non_null(strstr(strbuf_str(&out), "le=\"+Inf\"} 64\n"));
+		assert_int_equal(count(strbuf_str(&out), "_bucket{"), cases[i].bounds + 1);
+		if (!strstr(strbuf_str(&out), cases[i].last))
+			fail_msg("missing: %s\n%s", cases[i].last, strbuf_str(&out));
+	}
+}
+
+/* A table of the keys from first on; with the limit of series. */
+static char *scrape(struct openmetrics_series *series, unsigned first, unsigned n)
+{
+	static const struct result_column columns[] = {{.name = "key", .is_key = true},
+						       {.name = "n"}};
+	struct result_cell cells[20];
+	_cleanup_results_ struct results results = {0};
+	struct strbuf out = STRBUF_INIT;
+	struct result *r = results_add(&results, RESULT_TABLE, "t");
+
+	for (unsigned i = 0; i < n; i++) {
+		cells[2 * i] = (struct result_cell){.kind = CELL_UINT, .u = first + i};
+		cells[2 * i + 1] = (struct result_cell){.kind = CELL_UINT, .u = 1};
+	}
+	r->table = (struct result_table){columns, 2, cells, n, 0};
+	results_openmetrics(&results, &(struct openmetrics_opts){OPENMETRICS_1_0, "1.2\"3", series},
+			    &out);
+	assert_false(strbuf_failed(&out));
+	return strbuf_steal(&out);
+}
+
+TEST(test_limit)
+{
+	struct openmetrics_series series = {.max = 3};
+	_cleanup_free_ char *one = scrape(&series, 5, 3), *two = scrape(&series, 3, 6),
+			    *three = scrape(&series, 0, 4), *all = NULL;
+
+	assert_int_equal(count(one, "perf_bpf_t_n{"), 3);
+	assert_int_equal(count(one, "series_left_out"), 0);
+	assert_non_null(strstr(one, "# TYPE perf_bpf_build info\n"
+				    "perf_bpf_build_info{version=\"1.2\\\"3\"} 1\n# EOF\n"));
+	/* those of the last scrape stay, in whatever order the others come */
+	for (unsigned key = 5; key < 8; key++) {
+		char text[32];
+
+		snprintf(text, sizeof(text), "perf_bpf_t_n{key=\"%u\"} 1\n", key);
+		assert_non_null(strstr(one, text));
+		assert_non_null(strstr(two, text));
+	}
+	assert_int_equal(count(two, "perf_bpf_t_n{"), 3);
+	assert_non_null(strstr(two, "\nperf_bpf_series_left_out{map=\"t\"} 3\n"));
+	/* room that is given up is taken */
+	assert_int_equal(count(three, "perf_bpf_t_n{"), 3);
+	assert_non_null(strstr(three, "\nperf_bpf_series_left_out{map=\"t\"} 1\n"));
+	series.max = 0;
+	all = scrape(&series, 0, 10);
+	assert_int_equal(count(all, "perf_bpf_t_n{"), 10);
+	openmetrics_series_deinit(&series);
 }
 
 /* Bounds below 0, in another unit. */
