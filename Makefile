@@ -59,6 +59,19 @@ build-clang/build.ninja:
 		-Dc_args="-gline-tables-only -fsanitize=fuzzer-no-link $(END_AT_FINDING)" \
 		-Ddefault_library=static
 
+# With counters of lines and branches. They are in mapped files (%c), one for each program (%m), in which
+# processes go on counting that may not open or write any file.
+COUNTERS = -fprofile-instr-generate=$(CURDIR)/build-coverage/counters/%m%c.profraw
+
+build-coverage/build.ninja:
+	@export CC=clang; if command -v ld.lld >/dev/null; then export CC_LD=lld; fi; \
+	$(MESON_SETUP) build-coverage -Doptimization=1 -Dc_link_args=$(COUNTERS) \
+		-Dc_args="$(COUNTERS) -fcoverage-mapping -mllvm -runtime-counter-relocation"
+
+coverage: build-coverage/build.ninja
+	@$(NINJA) -C build-coverage
+	@tests/coverage
+
 asan: build-asan/build.ninja
 	@$(NINJA) -C build-asan
 
@@ -142,5 +155,5 @@ LDCONFIG = if [ "$$(id -u)" = 0 ]; then PATH=$$PATH:/usr/sbin:/sbin ldconfig; fi
 clean:
 	rm -rf build build-*
 
-.PHONY: all program configured uninstall asan fuzzers fuzzers-quick unit-clang unit-clang-all deps demo check check-all check-debuginfo check-distros check-peers fuzz \
+.PHONY: all program configured uninstall asan coverage fuzzers fuzzers-quick unit-clang unit-clang-all deps demo check check-all check-debuginfo check-distros check-peers fuzz \
 	bench deb dist install clean
