@@ -90,6 +90,29 @@ TEST(test_rows)
 	}
 }
 
+/* The same in .debug_frame, where a CIE has other marks and an FDE has its offset. */
+static const uint8_t debug_frame[] = {
+	/* CIE of version 4: no augmentation, addresses of 8 bytes */
+	16, 0, 0, 0, 0xff, 0xff, 0xff, 0xff, 4, 0, 8, 0, 1, 0x78, 16, 0x0c, 7, 8, 0x90, 1,
+	/* FDE: the CIE at 0, TEXT, 0x40 bytes */
+	44, 0, 0, 0, 0, 0, 0, 0, 0, 0x10, 0x40, 0, 0, 0, 0, 0, 0x40, 0, 0, 0, 0, 0, 0, 0, /**/
+	0x41, 0x0e, 16, 0x86, 2, 0x44, 0x0d, 6, 0x83, 3, 0x02, 0x30, 0x0a, 0x0c, 7, 8, 0x0e, 8,
+	0x41, 0x0b, 0, 0, 0, 0, /**/
+};
+
+TEST(test_rows_of_debug_frame)
+{
+	struct cfi_input in = {.debug_frame = {debug_frame, sizeof(debug_frame), 0}};
+	struct cfi *cfi;
+	struct cfi_row row;
+
+	assert_null(cfi_new(&in, &cfi));
+	check_rows(cfi);
+	assert_true(cfi_find(cfi, TEXT, &row));
+	assert_true(row.in_debug_frame);
+	cfi_free(cfi);
+}
+
 /* Each prefix, in a block of its own, so that the sanitizers see what is read behind it. */
 TEST(test_truncated)
 {
