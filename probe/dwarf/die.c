@@ -4,6 +4,9 @@
  * sections; that a reference leads to a DIE of another kind, or round in a
  * circle, is for the caller to notice.
  */
+#include <time.h>
+
+#include "lib/base/clock.h"
 #include "probe/dwarf/internal.h"
 
 struct error *die_child(const struct dwarf_image *image, Dwarf_Die *die, Dwarf_Die *child,
@@ -34,6 +37,36 @@ struct error *die_next(const struct dwarf_image *image, Dwarf_Die *die, bool *ha
 	if (r < 0)
 		return dw_error(image, "behind DIE %#llx", (unsigned long long)at);
 	*have = !r;
+	return NULL;
+}
+
+struct error *die_too_deep(const struct dwarf_image *image, Dwarf_Die *die)
+{
+	return error_new(EFBIG, "%s: DWARF: the scopes around DIE %#llx are nested too deeply",
+			 image->debug_path, (unsigned long long)dwarf_dieoffset(die));
+}
+
+enum {
+	USUAL_DEPTH = 16,
+	NS_OF_BYTE = 500, /* libdw takes some 30 for each level */
+};
+
+uint64_t deadline_of(uint64_t time)
+{
+	return clock_ns(CLOCK_THREAD_CPUTIME_ID) + time;
+}
+
+uint64_t time_of_walk(const struct dwarf_image *image)
+{
+	return 2000000000 + NS_OF_BYTE * image_info_size(image);
+}
+
+struct error *die_next_of_tree(const struct dwarf_image *image, Dwarf_Die *die, int depth,
+			       uint64_t deadline, bool *have)
+{
+	TRY(die_next(image, die, have));
+	if (depth > USUAL_DEPTH && clock_ns(CLOCK_THREAD_CPUTIME_ID) > deadline)
+		return die_too_deep(image, die);
 	return NULL;
 }
 

@@ -117,7 +117,7 @@ static struct error *list_functions(struct dwarf_image *image, struct unit_code 
 	bool have;
 
 	if (depth > DEPTH_MAX)
-		return NULL;
+		return die_too_deep(image, parent);
 	TRY(die_child(image, parent, &child, &have));
 	while (have) {
 		bool enter = false;
@@ -137,7 +137,7 @@ static struct error *list_functions(struct dwarf_image *image, struct unit_code 
 		}
 		if (enter)
 			TRY(list_functions(image, code, &child, within, depth + 1));
-		TRY(die_next(image, &child, &have));
+		TRY(die_next_of_tree(image, &child, depth, image->deadline, &have));
 	}
 	return NULL;
 }
@@ -151,6 +151,22 @@ static int function_range_cmp(const void *a, const void *b)
 	return x->function < y->function ? -1 : x->function > y->function;
 }
 
+/* All that is read of an image has a limit. */
+static void begin_time(struct dwarf_image *image)
+{
+	if (!image->has_time)
+		image->time_left = time_of_walk(image);
+	image->has_time = true;
+	image->deadline = deadline_of(image->time_left);
+}
+
+static void end_time(struct dwarf_image *image)
+{
+	const uint64_t now = deadline_of(0);
+
+	image->time_left = image->deadline > now ? image->deadline - now : 0;
+}
+
 static struct error *read_unit(struct dwarf_image *image, struct dwarf_unit *unit, bool within)
 {
 	struct unit_code *code = calloc(1, sizeof(*code));
@@ -161,9 +177,11 @@ static struct error *read_unit(struct dwarf_image *image, struct dwarf_unit *uni
 	unit_code_free(unit->code);
 	unit->code = code;
 	code->is_whole = within;
+	begin_time(image);
 	struct error *err = unit_root(image, unit, &root);
 	if (!err)
 		err = list_functions(image, code, &root, within, 0);
+	end_time(image);
 	/* What comes before damage is used. */
 	if (code->ranges.n)
 		qsort(code->ranges.v, code->ranges.n, sizeof(*code->ranges.v), function_range_cmp);
@@ -240,7 +258,7 @@ static struct error *list_copies(struct copies_reader *r, Dwarf_Die *scope, uint
 	bool have;
 
 	if (depth >= DEPTH_MAX)
-		return NULL;
+		return die_too_deep(r->image, scope);
 	TRY(die_child(r->image, scope, &child, &have));
 	while (have) {
 		uint32_t inner = parent;
@@ -259,7 +277,7 @@ static struct error *list_copies(struct copies_reader *r, Dwarf_Die *scope, uint
 			TRY(list_copies(r, &child, parent, depth + 1));
 			break;
 		}
-		TRY(die_next(r->image, &child, &have));
+		TRY(die_next_of_tree(r->image, &child, depth, r->image->deadline, &have));
 	}
 	return NULL;
 }
@@ -324,7 +342,9 @@ static struct error *read_function(struct dwarf_image *image, struct unit_functi
 	struct copies_reader r = {.image = image, .f = f};
 
 	f->is_read = true;
+	begin_time(image);
 	struct error *err = list_copies(&r, &f->die, NO_COPY, 0);
+	end_time(image);
 	/* What comes before damage is used. */
 	struct error *late = flatten(&r);
 	vec_deinit(&r.ranges);

@@ -86,9 +86,12 @@ struct dwarf_image {
 	struct known_global global;
 	struct flow flow; /* of the last function that a variable was looked for in */
 	VEC(struct alt_file *) alts;
-	struct dwp *dwp;	     /* a package of split units; NULL: none */
-	char *dwp_dir;		     /* where its units are unpacked */
-	size_t inlines_read;	     /* functions, inlined copies and their ranges */
+	struct dwp *dwp;     /* a package of split units; NULL: none */
+	char *dwp_dir;	     /* where its units are unpacked */
+	size_t inlines_read; /* functions, inlined copies and their ranges */
+	uint64_t time_left;  /* of time_of_walk(), for all of inlines.c */
+	uint64_t deadline;   /* of what it reads now */
+	bool has_time;
 	uint64_t bytes_on_disk;	     /* of the files that it is in */
 	uint64_t n_rows;	     /* of all line tables that were read */
 	struct u64map counted_lines; /* those, by Dwarf and offset */
@@ -153,6 +156,8 @@ Dwarf *split_getdwarf(struct dwarf_image *image, int fd);
 void split_root(struct dwarf_image *image, struct dwarf_unit *unit);
 
 /* ---- units.c ---- */
+/* The bytes of .debug_info, of which each DIE takes at least one. */
+uint64_t image_info_size(const struct dwarf_image *image);
 struct error *image_need_units(struct dwarf_image *image);
 /* What a unit's DIEs are children of: the unit, or its split half. */
 struct error *unit_root(struct dwarf_image *image, struct dwarf_unit *unit, Dwarf_Die *root);
@@ -178,6 +183,18 @@ const uint8_t *die_locations(Dwarf_Die *die, size_t *size);
 struct error *die_child(const struct dwarf_image *image, Dwarf_Die *die, Dwarf_Die *child,
 			bool *have);
 struct error *die_next(const struct dwarf_image *image, Dwarf_Die *die, bool *have);
+/*
+ * The same within a walk over a whole tree, at this depth. Mostly a DIE does not say where its
+ * sibling is, so what it contains is read once for each scope around it: a tree that is 100 deep
+ * takes 100 times as long. deadline: of deadline_of(); EFBIG: it is over.
+ */
+struct error *die_next_of_tree(const struct dwarf_image *image, Dwarf_Die *die, int depth,
+			       uint64_t deadline, bool *have);
+/* CPU time from now on, in ns, that no walk over sound information needs: linear in its bytes. */
+uint64_t time_of_walk(const struct dwarf_image *image);
+uint64_t deadline_of(uint64_t time);
+/* EFBIG: beyond DEPTH_MAX nothing is read, as each level would have to be skipped. */
+struct error *die_too_deep(const struct dwarf_image *image, Dwarf_Die *die);
 /*
  * As dwarf_siblingof(die, die): 0, 1 at the end, -1. A sibling that stands
  * before its brother is an error: a damaged DW_AT_sibling may go in circles.

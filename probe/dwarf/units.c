@@ -65,6 +65,26 @@ static struct error *list_units(struct dwarf_image *image)
 	return NULL;
 }
 
+uint64_t image_info_size(const struct dwarf_image *image)
+{
+	Elf *elf = dwarf_getelf(image->dw);
+	Elf_Scn *scn = NULL;
+	size_t names;
+
+	if (!elf || elf_getshdrstrndx(elf, &names))
+		return 0;
+	while ((scn = elf_nextscn(elf, scn))) {
+		GElf_Shdr shdr;
+		GElf_Chdr packed;
+		const char *name =
+			gelf_getshdr(scn, &shdr) ? elf_strptr(elf, names, shdr.sh_name) : NULL;
+
+		if (name && !strcmp(name, ".debug_info"))
+			return gelf_getchdr(scn, &packed) ? packed.ch_size : shdr.sh_size;
+	}
+	return 0;
+}
+
 struct error *image_need_units(struct dwarf_image *image)
 {
 	size_t kept = 0;

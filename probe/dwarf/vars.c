@@ -60,7 +60,7 @@ static struct error *scope_walk(struct context *ctx, Dwarf_Die *scope, struct va
 	bool have, deeper = false;
 
 	if (depth > DEPTH_MAX)
-		return NULL;
+		return die_too_deep(ctx->image, scope);
 	TRY(die_child(ctx->image, scope, &child, &have));
 	while (have) {
 		int tag = dwarf_tag(&child);

@@ -155,7 +155,8 @@ struct instance_walk {
 	bool inlines, c;
 	instance_fn *fn;
 	void *ctx;
-	uint64_t left; /* DIEs that may still be looked at */
+	uint64_t left;	   /* DIEs that may still be looked at */
+	uint64_t deadline; /* of die_next_of_tree() */
 };
 
 /*
@@ -163,7 +164,7 @@ struct instance_walk {
  * of them than there are bytes. In a damaged one, whose siblings lead into
  * children or whose units import each other, it would be without end.
  */
-#define DIES_MIN (1 << 20) /* for what other files hold */
+#define DIES_MIN (1 << 24) /* for what other files hold */
 
 static struct error *take_one(struct instance_walk *w, Dwarf_Die *die)
 {
@@ -220,7 +221,7 @@ static struct error *walk(struct instance_walk *w, Dwarf_Die *parent, Dwarf_Die 
 	bool have;
 
 	if (depth > DEPTH_MAX)
-		return NULL;
+		return die_too_deep(w->image, parent);
 	TRY(die_child(w->image, parent, &child, &have));
 	while (have) {
 		TRY(take_one(w, &child));
@@ -264,7 +265,7 @@ static struct error *walk(struct instance_walk *w, Dwarf_Die *parent, Dwarf_Die 
 			     !(w->c && type_is_struct(dwarf_tag(&child)))))
 				TRY(walk(w, &child, function, scope, depth + 1));
 		}
-		TRY(die_next(w->image, &child, &have));
+		TRY(die_next_of_tree(w->image, &child, depth, w->deadline, &have));
 	}
 	return NULL;
 }
@@ -278,7 +279,8 @@ struct error *instances_in_unit(struct dwarf_image *image, struct dwarf_unit *un
 
 	TRY(unit_root(image, unit, &root));
 	w.c = die_lang_is_c(&root);
-	w.left = DIES_MIN + vec_last(&image->units)->end;
+	w.left = DIES_MIN + image_info_size(image);
+	w.deadline = deadline_of(time_of_walk(image));
 	return walk(&w, &root, NULL, NULL, 0);
 }
 
@@ -365,6 +367,7 @@ struct innermost {
 	bool within; /* also functions within others: see tag_has_functions() */
 	struct instance *out;
 	bool found;
+	uint64_t deadline; /* of die_next_of_tree() */
 };
 
 static struct error *innermost(struct innermost *w, Dwarf_Die *parent, int depth)
@@ -373,7 +376,7 @@ static struct error *innermost(struct innermost *w, Dwarf_Die *parent, int depth
 	bool have;
 
 	if (depth > DEPTH_MAX)
-		return NULL;
+		return die_too_deep(w->image, parent);
 	TRY(die_child(w->image, parent, &child, &have));
 	while (have) {
 		const int tag = dwarf_tag(&child);
@@ -400,7 +403,7 @@ static struct error *innermost(struct innermost *w, Dwarf_Die *parent, int depth
 			if (w->found)
 				return NULL;
 		}
-		TRY(die_next(w->image, &child, &have));
+		TRY(die_next_of_tree(w->image, &child, depth, w->deadline, &have));
 	}
 	return NULL;
 }
@@ -409,6 +412,7 @@ struct error *instance_at(struct dwarf_image *image, struct dwarf_unit *unit, Dw
 			  uint32_t line, struct instance *out, bool *found)
 {
 	struct innermost w = {.image = image, .pc = pc, .line = line, .out = out};
+	w.deadline = deadline_of(time_of_walk(image));
 	Dwarf_Die root;
 
 	*found = false;

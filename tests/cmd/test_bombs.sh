@@ -168,6 +168,61 @@ test_names_that_expand() {
 	done
 }
 
+# Scopes within each other, a byte each: libdw reads all that is within a scope to find what is behind it.
+test_scopes_within_each_other() {
+	local command
+	needs
+	[ "$(uname -m)" = x86_64 ] || skip "its code is for x86_64"
+	build work
+	gcc -O1 -S -o work.s work.c
+	cat >>work.s <<-'END'
+		.section .debug_abbrev,"",@progbits
+		abbreviations:
+		# a unit, a function and a block: tag, children, attributes and their forms
+		.uleb128 1, 0x11
+		.byte 1
+		.uleb128 0x3, 8, 0x11, 1, 0x12, 6, 0, 0
+		.uleb128 2, 0x2e
+		.byte 1
+		.uleb128 0x3, 8, 0x11, 1, 0x12, 6, 0, 0
+		.uleb128 3, 0x0b
+		.byte 1
+		.uleb128 0, 0
+		.byte 0
+		.section .debug_info,"",@progbits
+		.long end - begin
+		begin: .value 4
+		.long abbreviations
+		.byte 8
+		.uleb128 1
+		.string "work.c"
+		.quad order_place
+		.long 100
+		.uleb128 2
+		.string "order_place"
+		.quad order_place
+		.long 50
+		.fill 20000000, 1, 3
+		.fill 20000002, 1, 0
+		end:
+	END
+	gcc -o work work.s
+	chown $NOBODY work
+	record_work ./work
+	for command in "probe -x ./work -L order_place" "probe -x ./work -V order_place" \
+		"record -q -o probed -e probe:exec=./work;order_place -- true"; do
+		# shellcheck disable=SC2086
+		bounded "$PERF_BPF" $command
+		assert_equal "$command: $status" "$command: 1"
+		assert_contains err "are nested too deeply"
+	done
+	for command in "report -i data -s srcline" "script -i data -F ip,sym,srcline" "annotate -i data order_place"; do
+		# shellcheck disable=SC2086
+		bounded "$PERF_BPF" $command
+		assert_equal "$command: $status" "$command: 0"
+	done
+}
+
 # A command that waits for a process which does not answer, or for a FIFO, ends by a signal.
 test_signals_end_what_waits() {
 	local name keeper sig
