@@ -774,6 +774,13 @@ test_a_map_that_is_too_large() {
 	assert_contains err "hint: its entries need at least 65544 GiB, but the machine has"
 }
 
+# A timer's signal, too, ends the verifier's work.
+test_a_program_that_is_verified_for_long() {
+	make_workload
+	"$PERF_BPF" run "$OBJECTS/run_long_verified.bpf.o" --json -- $(umasks 1 1) >out 2>err || true
+	check out run_long.bss 'r["rows"] == [{"variable": "odd", "value": 45000}]'
+}
+
 # Of a group the first whose place is there; an optional program alone may be missing.
 test_optional_programs() {
 	make_workload
