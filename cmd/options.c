@@ -113,6 +113,24 @@ static struct error *unknown(const struct argp *argp, const char *command, const
 	return error_suggest_and(err, &near, "'%s --help' lists them", command);
 }
 
+/* The letter in the other case may have been meant. */
+static struct error *unknown_letter(const struct argp *argp, const char *command, char letter)
+{
+	const int other = islower((unsigned char)letter) ? toupper((unsigned char)letter)
+							 : tolower((unsigned char)letter);
+	const struct argp_option *o =
+		other != letter ? find(argp, (struct wanted_option){.key = other}) : NULL;
+	struct error *err = isgraph((unsigned char)letter)
+				    ? error_new(EINVAL, "%s has no option -%c", command, letter)
+				    : error_new(EINVAL, "%s has no option of byte %#x", command,
+						(unsigned char)letter);
+
+	if (o && o->name)
+		return error_hint(err, "did you mean -%c (--%s)? '%s --help' lists all options",
+				  other, o->name, command);
+	return error_hint(err, "'%s --help' lists them", command);
+}
+
 /* Whether the option takes the next word as its value, when none stands in its own. */
 static bool takes_next(const struct argp_option *o)
 {
@@ -151,7 +169,7 @@ static struct error *check(const struct argp *argp, int argc, char **argv, unsig
 				break;
 			}
 			if (!o)
-				return NULL; /* argp says so */
+				return unknown_letter(argp, command_name(argv[0]), *c);
 			if (o->arg) {
 				if (!c[1] && takes_next(o))
 					i++;

@@ -23,7 +23,7 @@ void option_check(struct argp_state *state, const char *name, struct error *err)
 /* A whole number up to max, in decimal, or in hexadecimal with 0x; false: it is none. */
 bool option_number(const char *text, uint64_t max, uint64_t *v);
 
-/* "10", "1.5s", "200ms", "5m" in milliseconds, at least 1; else argp_error(). name: "--duration" */
+/* "10", "1.5s", "200ms", "5m" in milliseconds, at least 1; else argp_error(). name: "--timeout" */
 void option_time(struct argp_state *state, const char *name, const char *arg, uint64_t *ms);
 
 /* "2%", "0.5" as a share of 1, above 0; else argp_error(). name: "--max-overhead" */

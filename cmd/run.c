@@ -25,7 +25,7 @@
 #include "run/run_session.h"
 
 enum {
-	OPT_DURATION = 256,
+	OPT_TIMEOUT = 256,
 	OPT_INTERVAL,
 	OPT_CLEAR,
 	OPT_MAP,
@@ -36,7 +36,7 @@ enum {
 	OPT_CGROUP,
 	OPT_CONTAINER,
 	OPT_POD,
-	OPT_COMM,
+	OPT_COMMS,
 	OPT_CLANG_OPT,
 	OPT_MAP_ENTRIES,
 	OPT_COST,
@@ -50,7 +50,9 @@ enum {
 };
 
 static const struct argp_option argp_options[] = {
-	{"duration", OPT_DURATION, "TIME", 0, "Stop after TIME, such as 10, 1.5s, 200ms or 5m"},
+	{"timeout", OPT_TIMEOUT, "TIME", 0, "Stop after TIME, such as 10, 1.5s, 200ms or 5m"},
+	/* its name in 0.1.0; in trace --duration selects calls, as in perf trace */
+	{"duration", OPT_TIMEOUT, "TIME", OPTION_HIDDEN, NULL},
 	{"interval", OPT_INTERVAL, "TIME", 0,
 	 "Show the maps every TIME instead of only at the end"},
 	{"clear", OPT_CLEAR, NULL, 0, "Show the change since the last interval"},
@@ -72,7 +74,8 @@ static const struct argp_option argp_options[] = {
 	{"container", OPT_CONTAINER, "ID", 0,
 	 "Trace only these containers: ids or their first digits, comma-separated"},
 	{"pod", OPT_POD, "UID", 0, "Trace only these pods: comma-separated"},
-	{"comm", OPT_COMM, "NAME", 0, "Trace only these command names: comma-separated"},
+	{"comms", OPT_COMMS, "COMM,...", 0, "Trace only threads with these names"},
+	{"comm", OPT_COMMS, "COMM,...", OPTION_HIDDEN, NULL}, /* its name in 0.1.0 */
 	{"cost", OPT_COST, NULL, 0, "Show how often each program ran and its cost"},
 	{"max-overhead", OPT_MAX_OVERHEAD, "PERCENT", 0,
 	 "Detach a program that uses more than PERCENT of all CPUs' time: 2%, 0.5%"},
@@ -134,7 +137,7 @@ static const struct option_member members[] = {
 	OPTION_SETS(OPT_CGROUP, struct run_args, opts.filter.cgroups.cgroups),
 	OPTION_SETS(OPT_CONTAINER, struct run_args, opts.filter.cgroups.containers),
 	OPTION_SETS(OPT_POD, struct run_args, opts.filter.cgroups.pods),
-	OPTION_SETS(OPT_COMM, struct run_args, opts.filter.comms),
+	OPTION_SETS(OPT_COMMS, struct run_args, opts.filter.comms),
 	OPTION_SETS(OPT_COST, struct run_args, opts.cost.show),
 	OPTION_SETS(OPT_PROBES, struct run_args, opts.show_probes),
 	OPTION_SETS(OPT_ATTACH, struct run_args, probe_way),
@@ -154,8 +157,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	uint64_t number;
 
 	switch (key) {
-	case OPT_DURATION:
-		option_time(state, "--duration", arg, &o->duration_ms);
+	case OPT_TIMEOUT:
+		option_time(state, "--timeout", arg, &o->duration_ms);
 		return 0;
 	case OPT_INTERVAL:
 		option_time(state, "--interval", arg, &o->interval_ms);
@@ -212,7 +215,7 @@ static const struct argp argp = {
 	.children = children,
 	.parser = parse_option,
 	.args_doc = "FILE|NAME|PROGRAM... [-- COMMAND [ARGS]]\n--list\n--source=NAME|PROGRAM",
-	.doc = "Run BPF programs and show their maps when COMMAND ends, after the duration, or at "
+	.doc = "Run BPF programs and show their maps when COMMAND ends, after the timeout, or at "
 	       "Ctrl-C.\vFILE is a BPF program in C (FILE.c, which is compiled) or an object "
 	       "(FILE.o); NAME is a built-in program; PROGRAM is 'EVENT { BODY }', text that "
 	       "becomes a "

@@ -15,7 +15,7 @@ static struct error *check_options(const struct run_opts *o)
 	else if (o->n_entries)
 		option = "--map-entries";
 	else if (program_filter_any(&o->filter))
-		option = "-p, -t, -u, --cgroup or --comm";
+		option = "-p, -t, -u, --cgroup or --comms";
 	else if (o->events || o->freq || o->period)
 		option = "-e, -F or -c";
 	else if (o->show_probes || o->cost.show || o->cost.max_share > 0)

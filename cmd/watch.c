@@ -20,7 +20,7 @@
 enum {
 	OPT_EXEC = 256,
 	OPT_ALLOW,
-	OPT_DURATION,
+	OPT_TIMEOUT,
 	STATUS_NOT_ALLOWED = 3,
 };
 
@@ -38,7 +38,7 @@ static const struct argp_option options[] = {
 	 "Run CMD by the shell for each event, with the event in PERF_BPF_* variables", 0},
 	{"allow", OPT_ALLOW, "FILE", 0,
 	 "Mark programs whose tag is not in FILE, and exit with status 3 if there were any", 0},
-	{"duration", OPT_DURATION, "TIME", 0, "Stop after TIME, such as 10, 1.5s, 200ms or 5m", 0},
+	{"timeout", OPT_TIMEOUT, "TIME", 0, "Stop after TIME, such as 10, 1.5s, 200ms or 5m", 0},
 	{"quiet", 'q', NULL, 0, "Do not print the heading and the counts", 0},
 	{"verbose", 'v', NULL, 0, "Be verbose (-vv for debugging)", 0},
 	{0},
@@ -58,8 +58,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	struct watch_args *args = state->input;
 
 	switch (key) {
-	case OPT_DURATION:
-		option_time(state, "--duration", arg, &args->duration_ms);
+	case OPT_TIMEOUT:
+		option_time(state, "--timeout", arg, &args->duration_ms);
 		return 0;
 	case ARGP_KEY_ARGS:
 		args->command = state->argv + state->next;
@@ -74,7 +74,7 @@ static const struct argp argp = {
 	.parser = parse_option,
 	.args_doc = "[-- COMMAND [ARGS]]",
 	.doc = "Show BPF programs as they are loaded and unloaded, until COMMAND ends, after the "
-	       "duration, or until Ctrl-C.",
+	       "timeout, or until Ctrl-C.",
 };
 
 struct watcher {

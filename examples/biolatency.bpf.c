@@ -3,11 +3,11 @@
  * Block I/O latency by device, from the driver to completion.
  *
  *	perf-bpf run biolatency -- sleep 10
- *	perf-bpf run biolatency --comm dd -- dd if=/dev/zero of=file bs=4k count=1000 oflag=direct
+ *	perf-bpf run biolatency --comms dd -- dd if=/dev/zero of=file bs=4k count=1000 oflag=direct
  *
  * Needs: tracepoints of the block layer.
  *
- * --comm and its like ask who starts the request: for buffered writes that is
+ * --comms and its like ask who starts the request: for buffered writes that is
  * a thread of the kernel's.
  */
 #include "vmlinux.h"

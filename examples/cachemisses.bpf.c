@@ -2,7 +2,7 @@
 /*
  * Functions that cause cache misses, by call stack.
  *
- *	perf-bpf run cachemisses --comm sort -- sort large_file
+ *	perf-bpf run cachemisses --comms sort -- sort large_file
  *
  * Needs: a CPU that counts cache misses (features perf.hardware).
  *

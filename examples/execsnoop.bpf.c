@@ -7,7 +7,7 @@
  * Needs: tracepoints of the scheduler.
  *
  * It is told when the new program is in place: what could not be started is
- * not seen. --comm and its like ask for the new program, not for its parent.
+ * not seen. --comms and its like ask for the new program, not for its parent.
  */
 #include "vmlinux.h"
 #include <bpf/bpf_core_read.h>

@@ -2,7 +2,7 @@
 /*
  * Which environment variables programs ask for.
  *
- *	perf-bpf run examples/getenv_names.bpf.c --comm bash -- bash -c true
+ *	perf-bpf run examples/getenv_names.bpf.c --comms bash -- bash -c true
  *
  * The section is a probe definition, see perf-bpf-probes(7): a function of a
  * library, and what is to be read there, by name. The library has no debug

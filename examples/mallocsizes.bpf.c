@@ -2,7 +2,7 @@
 /*
  * Sizes of blocks requested from malloc() and similar functions.
  *
- *	perf-bpf run mallocsizes --comm python3 -- python3 -c 'x = bytes(10000000)'
+ *	perf-bpf run mallocsizes --comms python3 -- python3 -c 'x = bytes(10000000)'
  *
  * Needs: uprobes, and libc.so.6.
  *

@@ -2,8 +2,8 @@
 /*
  * Where tasks wait: call stacks and time off CPU.
  *
- *	perf-bpf run offcputime --comm make -- make
- *	perf-bpf run offcputime -p 3237 --set min_us=1000 --duration 10
+ *	perf-bpf run offcputime --comms make -- make
+ *	perf-bpf run offcputime -p 3237 --set min_us=1000 --timeout 10
  *
  * Needs: tracepoints of the scheduler.
  *

@@ -2,7 +2,7 @@
 /*
  * Files that are opened, by which process, with the result.
  *
- *	perf-bpf run opensnoop --comm cat -- cat /etc/hostname
+ *	perf-bpf run opensnoop --comms cat -- cat /etc/hostname
  *	perf-bpf run opensnoop --set only_failed=true -- make
  *
  * Needs: tracepoints of system calls.

@@ -2,7 +2,7 @@
 /*
  * Code that causes page faults, by call stack.
  *
- *	perf-bpf run pagefaults --comm sort -- sort -S 8M /dev/null
+ *	perf-bpf run pagefaults --comms sort -- sort -S 8M /dev/null
  *
  * Needs: tracepoints of page faults (x86), or event page-faults.
  */

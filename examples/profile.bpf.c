@@ -2,8 +2,8 @@
 /*
  * What the CPUs are doing: call stacks, 99 times per second.
  *
- *	perf-bpf run profile --duration 10
- *	perf-bpf run profile -F 999 --comm make -- make
+ *	perf-bpf run profile --timeout 10
+ *	perf-bpf run profile -F 999 --comms make -- make
  *
  * Needs: nothing; samples cycles if available, else a clock.
  *

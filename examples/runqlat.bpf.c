@@ -3,7 +3,7 @@
  * How long runnable tasks wait for a CPU.
  *
  *	perf-bpf run runqlat -- sleep 5
- *	perf-bpf run runqlat --comm make --set min_us=100 -- make
+ *	perf-bpf run runqlat --comms make --set min_us=100 -- make
  *
  * Needs: tracepoints of the scheduler.
  *

@@ -3,7 +3,7 @@
  * System calls by process, by name, and failed ones.
  *
  *	perf-bpf run syscount --top 20 -- sleep 2
- *	perf-bpf run syscount --comm make -- make
+ *	perf-bpf run syscount --comms make -- make
  *
  * Needs: tracepoints of system calls.
  *

@@ -3,7 +3,7 @@
  * TCP connections that are opened: process, address and port.
  *
  *	perf-bpf run tcpconnect
- *	perf-bpf run tcpconnect --comm curl --interval 1 --clear
+ *	perf-bpf run tcpconnect --comms curl --interval 1 --clear
  *
  * Needs: tracepoints of sockets.
  *

@@ -3,7 +3,7 @@
  * Packets that a network device receives, each as it arrives.
  *
  *	perf-bpf run tracex1 -- ping -c 3 127.0.0.1
- *	perf-bpf run tracex1 --set device=eth0 --duration 1
+ *	perf-bpf run tracex1 --set device=eth0 --timeout 1
  *
  * Needs: tracepoints of network devices.
  *

@@ -3,7 +3,7 @@
  * Sizes of writes as a histogram, and by process.
  *
  *	perf-bpf run write_sizes -- sleep 4
- *	perf-bpf run write_sizes --comm dd --set min_size=512 -- make
+ *	perf-bpf run write_sizes --comms dd --set min_size=512 -- make
  *
  * Needs: tracepoints of system calls.
  *

@@ -29,7 +29,7 @@ struct error *map_counts_read(const struct map_counts *counts, uint64_t *out)
 }
 
 struct error *map_counts_describe(const struct map_counts *counts, const char *what,
-				  uint64_t *delta, struct strbuf *out)
+				  uint64_t *delta, struct strbuf *out, bool *all)
 {
 	_cleanup_free_ uint64_t *ends = calloc(counts->n, sizeof(*ends));
 	const char *separator = ": ";
@@ -51,6 +51,7 @@ struct error *map_counts_describe(const struct map_counts *counts, const char *w
 		return NULL;
 	strbuf_addf(out, "%.1f %% of %" PRIu64 " %s", 100.0 * (double)ends[0] / (double)total,
 		    total, what);
+	*all &= ends[0] == total;
 	for (uint32_t i = 0; i < counts->n; i++)
 		if (counts->why[i] && ends[i]) {
 			strbuf_addf(out, "%s%" PRIu64 " %s", separator, ends[i], counts->why[i]);

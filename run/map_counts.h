@@ -25,9 +25,9 @@ struct error *map_counts_read(const struct map_counts *counts, uint64_t *out);
 /*
  * "97.1 % of 1034 user stacks are complete: 30 ..."; what: "user stacks are complete". With
  * delta (n numbers), of what was counted since they were read, and they are read again. Nothing if
- * nothing was counted.
+ * nothing was counted. *all becomes false if some have another end than the first.
  */
 struct error *map_counts_describe(const struct map_counts *counts, const char *what,
-				  uint64_t *delta, struct strbuf *out);
+				  uint64_t *delta, struct strbuf *out, bool *all);
 
 #endif

@@ -241,12 +241,13 @@ static struct map_counts counts_of(const struct python_maps *maps)
 				   PERF_BPF_PYTHON_ENDS};
 }
 
-struct error *python_maps_describe(struct python_maps *maps, bool delta, struct strbuf *out)
+struct error *python_maps_describe(struct python_maps *maps, bool delta, struct strbuf *out,
+				   bool *all)
 {
 	const struct map_counts counts = counts_of(maps);
 
 	return map_counts_describe(&counts, "stacks of Python have all names",
-				   delta ? maps->told : NULL, out);
+				   delta ? maps->told : NULL, out, all);
 }
 
 void python_maps_tell(const struct python_maps *maps, const struct log *log)

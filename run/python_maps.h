@@ -55,7 +55,8 @@ void python_function_add(const struct perf_bpf_python_function *f, struct strbuf
  * Adds the share of stacks of Python whose frames all have names, and why others do not; with
  * delta, of those since the last time. Nothing if there were none.
  */
-struct error *python_maps_describe(struct python_maps *maps, bool delta, struct strbuf *out);
+struct error *python_maps_describe(struct python_maps *maps, bool delta, struct strbuf *out,
+				   bool *all);
 /* At the end: interpreters that are not supported, and functions that had no room. */
 void python_maps_tell(const struct python_maps *maps, const struct log *log);
 

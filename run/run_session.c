@@ -149,7 +149,7 @@ static struct error *apply_filter(struct run *run)
 	return error_hint(
 		error_new(ENOTSUP,
 			  "none of the programs supports -p, -t, -u, --cgroup, "
-			  "--container, --pod or --comm (they do not call perf_bpf_wanted())"),
+			  "--container, --pod or --comms (they do not call perf_bpf_wanted())"),
 		"call perf_bpf_wanted() of <bpf/perf_bpf_prog.h> at the start of a "
 		"program: if (!perf_bpf_wanted()) return 0;");
 }
@@ -616,16 +616,21 @@ struct error *run_look(struct run *run, const struct collect_opts *opts, struct 
 	run_names_refresh(run->names);
 	TRY(run_names_update(run->names));
 	TRY(iterators_add_results(&run->iterators, opts->top, results));
+	size_t noted = SIZE_MAX; /* the first result whose stacks are walked by unwind tables */
 	for (size_t i = 0; i < run->maps.n; i++) {
 		const size_t first = results->n;
 		const char *program = bpf_object__name(run->maps.v[i]->obj);
 
 		TRY(collector_collect(run->maps.v[i]->collector, opts, run->names, results));
-		for (size_t k = first; k < results->n; k++)
+		for (size_t k = first; k < results->n; k++) {
 			results->v[k].program = program;
+			if (noted == SIZE_MAX && results->v[k].kind == RESULT_STACKS &&
+			    run_unwinds(run, run->maps.v[i]->obj))
+				noted = k;
+		}
 		TRY(map_losses_add(run->maps.v[i]->obj, run->maps.v[i]->collector, results));
 	}
-	TRY(run_note_unwinding(run, opts->delta, results));
+	TRY(run_note_unwinding(run, opts->delta, results, noted));
 	if (run->opts.show_probes)
 		TRY(probes_add_results(&run->probes, opts->top, results));
 	TRY(group_labels_add(&opts->labels, run->names, results));

@@ -82,7 +82,9 @@ struct error *run_watch_unwinding(struct run *run);
 /* Behind run_names_update(). */
 struct error *run_update_unwinding(struct run *run);
 /* Says with the first result that has stacks how complete they are. */
-struct error *run_note_unwinding(struct run *run, bool delta, struct results *results);
+struct error *run_note_unwinding(struct run *run, bool delta, struct results *results, size_t at);
+/* Whether user stacks of its programs are walked by unwind tables. */
+bool run_unwinds(const struct run *run, const struct bpf_object *obj);
 
 /* ---- run_cpus.c ---- */
 

@@ -72,18 +72,22 @@ struct error *run_update_unwinding(struct run *run)
 	return run->unwind ? unwind_maps_update(run->unwind) : NULL;
 }
 
-struct error *run_note_unwinding(struct run *run, bool delta, struct results *results)
+bool run_unwinds(const struct run *run, const struct bpf_object *obj)
+{
+	return run->unwind && unwind_maps_has(obj);
+}
+
+struct error *run_note_unwinding(struct run *run, bool delta, struct results *results, size_t at)
 {
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
-	struct result *r = results->v;
 
-	while (run->unwind && r < results->v + results->n && r->kind != RESULT_STACKS)
-		r++;
-	if (!run->unwind || r == results->v + results->n)
+	if (at >= results->n)
 		return NULL;
-	TRY(unwind_maps_describe(run->unwind, delta, &text));
+	struct result *r = &results->v[at];
+	TRY(unwind_maps_describe(run->unwind, delta, &text, &r->note_is_good));
 	if (!text.len)
 		return NULL;
+	r->note_is_good &= !r->note;
 	if (r->note)
 		strbuf_addf(&text, "; %s", r->note);
 	r->note = strbuf_failed(&text) ? NULL : arena_strdup(&results->arena, text.str);

@@ -654,14 +654,21 @@ static const char *const why_incomplete[PERF_BPF_UNWIND_ENDS] = {
 	[PERF_BPF_UNWIND_BUSY] = "were taken while another one was walked",
 };
 
-struct error *unwind_maps_describe(struct unwind_maps *u, bool delta, struct strbuf *out)
+bool unwind_maps_has(const struct bpf_object *obj)
+{
+	return bpf_object__find_map_by_name(obj, unwind_map_sizes[0].name) != NULL;
+}
+
+struct error *unwind_maps_describe(struct unwind_maps *u, bool delta, struct strbuf *out, bool *all)
 {
 	const struct map_counts counts = {u->ends_fd, "perf_bpf_unwind_ends", why_incomplete,
 					  PERF_BPF_UNWIND_ENDS};
 	_cleanup_strbuf_ struct strbuf python = STRBUF_INIT;
 
-	TRY(map_counts_describe(&counts, "user stacks are complete", delta ? u->told : NULL, out));
-	TRY(python_maps_describe(u->python, delta, &python));
+	*all = true;
+	TRY(map_counts_describe(&counts, "user stacks are complete", delta ? u->told : NULL, out,
+				all));
+	TRY(python_maps_describe(u->python, delta, &python, all));
 	if (python.len)
 		strbuf_addf(out, "; %s", python.str);
 	return strbuf_failed(&python) ? error_nomem() : NULL;

@@ -53,7 +53,10 @@ struct error *unwind_maps_answer(struct unwind_maps *u);
  * Adds the share of complete stacks, and why others are incomplete; with delta, of those since the
  * last time. Nothing if there were none.
  */
-struct error *unwind_maps_describe(struct unwind_maps *u, bool delta, struct strbuf *out);
+struct error *unwind_maps_describe(struct unwind_maps *u, bool delta, struct strbuf *out,
+				   bool *all);
+/* Whether the programs of an object use the tables. */
+bool unwind_maps_has(const struct bpf_object *obj);
 /* At the end: what is loaded, and what had no room. */
 void unwind_maps_tell(const struct unwind_maps *u, const struct log *log);
 

@@ -311,9 +311,10 @@ struct result {
 	const char *program; /* of a map: the program that has it; NULL: not known */
 	const char *title;   /* NULL: the name is all there is */
 	const char *unit;    /* of the count, or of a histogram's values; NULL: none */
-	const char *note; /* what the reader must know: "full: 12 updates failed"; NULL: nothing */
-	bool declared;	  /* the map's author said how it is shown: it counts, and only grows */
-	bool log2;	  /* a histogram's or heat map's ranges are powers of two */
+	const char *note;  /* what the reader must know: "full: 12 updates failed"; NULL: nothing */
+	bool note_is_good; /* the note says that nothing is missing */
+	bool declared;	   /* the map's author said how it is shown: it counts, and only grows */
+	bool log2;	   /* a histogram's or heat map's ranges are powers of two */
 	const struct result_column *keys; /* of the histograms */
 	size_t n_keys;
 	struct result_failures updates;	    /* of the map, which had no room */

@@ -293,6 +293,8 @@ static void add_result(struct json_writer *w, const struct result *r, const stru
 	jw_text_if(w, "title", r->title);
 	jw_text_if(w, "unit", r->unit);
 	jw_text_if(w, "note", r->note);
+	if (r->note && r->note_is_good)
+		jw_bool(w, "note_good", true);
 	if (results->subject == RESULTS_OF_EVENTS && !results->lost_unknown)
 		jw_u64(w, "lost_samples", results->lost);
 	else if (results->subject != RESULTS_OF_EVENTS)

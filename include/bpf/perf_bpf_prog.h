@@ -759,7 +759,7 @@ ___perf_bpf_stack_fill(void *ctx, const struct ___perf_bpf_stack_maps *maps,
 		err_;                                                                              \
 	})
 
-/* ---- filters: perf-bpf run -p -t -u --cgroup --comm ---- */
+/* ---- filters: perf-bpf run -p -t -u --cgroup --comms ---- */
 
 /*
  * A program supports these options if it calls perf_bpf_wanted() first:

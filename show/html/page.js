@@ -15,6 +15,11 @@ function nameOf(result) {
 	return result.map || result.event;
 }
 
+/* Only what is missing has the color of a warning. */
+function note(tag, result) {
+	return result.note ? make(tag, { class: result.note_good ? "note good" : "note" }, result.note) : null;
+}
+
 function section(result, i, events) {
 	const kinds = {
 		table: () => drawTable(result),
@@ -28,7 +33,7 @@ function section(result, i, events) {
 	return make("section", { id: `r${i}`, "aria-labelledby": `h${i}` },
 		make("h2", { id: `h${i}` }, result.title || nameOf(result)),
 		about ? make("p", { class: "about mono" }, about) : null,
-		result.note ? make("p", { class: "note" }, result.note) : null,
+		note("p", result),
 		kinds[result.kind] ? kinds[result.kind]() : null);
 }
 
@@ -39,7 +44,7 @@ function countsSection(results) {
 			make("dt", { title: nameOf(result) }, result.title || nameOf(result)),
 			make("dd", null, make("div", { class: "number" }, count(result.count),
 				result.unit ? make("small", null, result.unit) : null),
-			result.note ? make("div", { class: "note" }, result.note) : null)))));
+			note("div", result))))));
 }
 
 function show() {

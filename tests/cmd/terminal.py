@@ -217,14 +217,14 @@ def message(sh):
     sh.expect(r"perf-bpf: tracing with syscount; press Ctrl-C to end\r\n")
     sh.type(CTRL_C)
     sh.prompt()
-    for options, wanted in [("--duration 100ms", " for 0.1 s; press Ctrl-C to end earlier"),
+    for options, wanted in [("--timeout 100ms", " for 0.1 s; press Ctrl-C to end earlier"),
                             ("-- true", " until true ends; press Ctrl-C to end earlier")]:
         text = sh.run(f"perf-bpf run syscount {options}")
         if f"perf-bpf: tracing with syscount{wanted}\r\n" not in text:
             fail(f"no message for {options}", sh)
     for quiet in ["-q", "2>err", "--interval 50ms"]:
         # the name alone may be that of a process in the table, such as fuzz_tracing_data
-        if "perf-bpf: tracing" in sh.run(f"perf-bpf run syscount --duration 100ms {quiet}"):
+        if "perf-bpf: tracing" in sh.run(f"perf-bpf run syscount --timeout 100ms {quiet}"):
             fail(f"a message with {quiet}", sh)
 
 
@@ -242,7 +242,7 @@ def ctrl_c_run(sh):
 
 def ctrl_c_profile(sh):
     """prog profile goes on after Ctrl-Z and fg, and prints at Ctrl-C."""
-    sh.line("perf-bpf run syscount --duration 5m >/dev/null 2>&1 &")
+    sh.line("perf-bpf run syscount --timeout 5m >/dev/null 2>&1 &")
     sh.prompt()
     number = r"([0-9]+): [^\r]*syscount_enter"
     def loaded():

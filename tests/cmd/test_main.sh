@@ -16,9 +16,17 @@ test_perf_runs_it_as_a_command_of_its_own() {
 }
 
 test_a_mistyped_option_is_told_its_neighbours() {
-	expect_status 2 "$PERF_BPF" run --duratoin 1 x.bpf.c
-	assert_contains err "perf-bpf run has no option --duratoin"
-	assert_contains err "did you mean '--duration'?"
+	expect_status 2 "$PERF_BPF" run --timoeut 1 x.bpf.c
+	assert_contains err "perf-bpf run has no option --timoeut"
+	assert_contains err "did you mean '--timeout'?"
+	expect_status 2 "$PERF_BPF" record -Q true
+	assert_contains err "perf-bpf record has no option -Q"
+	assert_contains err "did you mean -q (--quiet)? 'perf-bpf record --help' lists all options"
+	expect_status 2 "$PERF_BPF" trace -aZ true
+	assert_contains err "perf-bpf trace has no option -Z"
+	assert_contains err "hint: 'perf-bpf trace --help' lists them"
+	expect_status 2 "$PERF_BPF" trace $'-\e[2J' true
+	assert_contains err "has no option of byte 0x1b"
 	expect_status 2 "$PERF_BPF" script --jsn=3
 	assert_contains err "did you mean '--json'"
 	# What only looks like an option: a value, a beginning of a name, a word of the command's.

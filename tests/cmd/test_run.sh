@@ -197,6 +197,18 @@ test_constants_and_filters() {
 }
 
 # Objects that were linked have the filter's variable once for each of them.
+# Names of 0.1.0 that have others now.
+test_old_names_of_options() {
+	for options in "--timeout 10ms --comms pbt_none" "--duration 10ms --comm pbt_none"; do
+		expect_status 0 "$PERF_BPF" run "$SRC/tests/cmd/run.bpf.c" $options --json
+		assert_contains out '"last":true'
+	done
+	"$PERF_BPF" run --help >help
+	assert_contains help --timeout
+	assert_contains help --comms
+	! grep -E -- '--duration|--comm[^s]' help || fail "the help has an old name"
+}
+
 test_filters_of_linked_objects() {
 	make_workload
 	command -v clang >/dev/null || skip "clang is not installed"

@@ -578,6 +578,22 @@ touched = sum(n for n, names in faults if names[:3] == ['touches', 'middle', 'ma
 assert touched >= 300, (touched, faults)"
 }
 
+# The note on unwound stacks is under a map of a program that unwinds, not under the first one.
+test_note_is_under_the_program_that_unwinds() {
+	need_root
+	cp /bin/sh pbt_noted
+	expect_status 0 "$PERF_BPF" run "$BUILD/tests/bpf/losses_stacks.bpf.o" profile -e cpu-clock -F 999 --comms pbt_noted \
+		--call-graph dwarf --json -- ./pbt_noted -c 'i=0; while [ $i -lt 200000 ]; do i=$((i + 1)); done; cat /dev/null'
+	python3 - <<-'END' || { cat out; fail "the note is not where it belongs"; }
+		import json
+		last = [r for r in map(json.loads, open("out")) if r.get("last") and r["kind"] == "stacks"]
+		noted = [r for r in last if "user stacks are complete" in r.get("note", "")]
+		assert [r["map"] for r in last][0] == "calls", last
+		assert [r["map"] for r in noted] == ["samples"], noted
+		assert noted[0].get("note_good", False) == noted[0]["note"].startswith("100.0 %"), noted
+	END
+}
+
 test_refused() {
 	need_root
 	expect_status 2 "$PERF_BPF" run profile --call-graph lbr

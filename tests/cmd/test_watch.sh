@@ -211,7 +211,7 @@ test_ctrl_c() {
 }
 
 test_usage() {
-	expect_status 2 "$PERF_BPF" watch --duration never
+	expect_status 2 "$PERF_BPF" watch --timeout never
 	expect_status 2 "$PERF_BPF" watch --alow x
 	assert_contains err "allow"
 }
