@@ -125,6 +125,14 @@ static enum filter_verdict verdict_of(struct script *sc)
 	return filter_sample(sc->recording->filter, &in);
 }
 
+/* Of a pipe: when the first sample comes, or when no more can. */
+static void put_due_header(struct script *sc)
+{
+	if (sc->header_due)
+		print_header(session_header(sc->session), sc->name, sc->opts->topology, &sc->out);
+	sc->header_due = false;
+}
+
 /* NULL: no memory */
 static const struct sample *with_stack(struct script *sc, const struct sample *sample)
 {
@@ -137,9 +145,7 @@ static struct error *on_sample(struct session_tool *tool, struct session *s,
 {
 	struct script *sc = tool->ctx;
 
-	if (sc->header_due)
-		print_header(session_header(sc->session), sc->name, sc->opts->topology, &sc->out);
-	sc->header_due = false;
+	put_due_header(sc);
 	if (sample_reader_has_news(&sc->reader))
 		TRY(learn(sc));
 	sample_reader_set(&sc->reader, sample, event, thread);
@@ -355,6 +361,7 @@ static struct error *print_all(struct script *sc)
 	TRY(learn(sc));
 	strbuf_adds(&sc->out, opts->head ? opts->head : "");
 	struct error *err = print_records(sc);
+	put_due_header(sc);
 	struct error *late = wait_written(sc);
 	if (sc->closed)
 		return err;

@@ -185,6 +185,19 @@ test_time_span() {
 }
 
 # What the header of a file says comes as records, before the first sample.
+# A pipe that ends before its first sample has a header all the same, as in perf.
+test_header_before_an_error() {
+	for bytes in 24 1000; do
+		head -c $bytes "$FILES/exec.pipe" >cut
+		expect_status 1 golden script --header -i - <cut
+		assert_contains err "ends in the middle of a record"
+		assert_contains out "# captured on"
+		mv out script.out
+		expect_status 1 golden report --header-only -i - <cut
+		cmp out script.out || fail "$bytes bytes: report has another header"
+	done
+}
+
 test_header_of_a_pipe() {
 	for words in "script --header" "script --header-only" "report --stdio --header-only"; do
 		perf_text $words -i exec.pipe >theirs
