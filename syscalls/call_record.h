@@ -213,6 +213,7 @@ struct trace_call {
 	 * struct pollfd, as many as argument 1 says, before it if fd_array_n is 0.
 	 */
 	__u8 fd_array, fd_array_n;
+	__u8 fd_sets;	/* 1: arguments 1 to 3 are sets of argument 0 descriptors */
 	__u8 sigreturn; /* 1: argument 0 is where the stack has the signals to block */
 	__u64 commands;
 	struct trace_copy copies[TRACE_COPIES];

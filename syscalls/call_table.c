@@ -283,6 +283,7 @@ static void fill_fds(struct call *call)
 	}
 	if (!strcmp(call->name, "poll") || !strcmp(call->name, "ppoll"))
 		copies->fd_array = 1;
+	copies->fd_sets = call->ret && call->ret->value == SHOW_SELECT;
 	/* the messages of a netlink socket are not text */
 	if (call->classes && copies->fd_args & 1 &&
 	    (!strncmp(call->name, "send", 4) || !strncmp(call->name, "recv", 4)) &&

@@ -183,7 +183,7 @@ static __always_inline __u32 copies_of(const struct trace_state *state,
 		set = 0;
 	if (!config.fds)
 		return set;
-	if (!exit && (call->fd_args || (call->fd_array && !call->fd_array_n)))
+	if (!exit && (call->fd_args || call->fd_sets || (call->fd_array && !call->fd_array_n)))
 		set |= COPY_FDS;
 	if (exit && state->rec.ret >= 0 && (call->fd_ret || call->fd_array_n))
 		set |= COPY_FDS;

@@ -211,7 +211,7 @@ static struct error *make_calls(struct trace_source *source, const struct trace_
 					 TRACE_COPIES);
 		if (!opts->fds) {
 			call->fd_args = call->fd_args & TRACE_FD_NEEDED ? TRACE_FD_NEEDED | 1 : 0;
-			call->fd_ret = call->fd_array = call->fd_array_n = 0;
+			call->fd_ret = call->fd_sets = call->fd_array = call->fd_array_n = 0;
 		}
 		source->config.fds |= opts->events && call->fd_args;
 		call->at_entry = call->at_exit = 0;

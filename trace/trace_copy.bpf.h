@@ -17,6 +17,7 @@ enum {
 	MESSAGES_MAX = 8,     /* of an mmsghdr */
 	NAME_MAX_BYTES = 128, /* struct sockaddr_storage */
 	CONTROL_MAX_BYTES = 1024,
+	CONTROL_PARTS = 4, /* of control data whose descriptors have files */
 	PATH_MAX_BYTES = 4096,
 	PAGE_BYTES = 4096,
 	AREA_MAX_BYTES = 4096,
@@ -322,7 +323,10 @@ __attribute__((noinline)) int trace_copy_iovecs(__u32 where, __u64 tag, __u64 ad
 
 int trace_copy_fd_array(__u32 where, __u64 tag, __u64 addr, __u32 count, __u32 step);
 
-/* The files of descriptors that a message passes: SCM_RIGHTS, if that is its first part. */
+/*
+ * The files of descriptors that a part of a message passes, if that is SCM_RIGHTS; the bytes to the
+ * next part, 0: there is none.
+ */
 __attribute__((noinline)) int trace_copy_rights(__u32 where, __u64 tag, __u64 addr, __u64 size)
 {
 	struct trace_scratch *s = bpf_map_lookup_elem(&scratches, &where);
@@ -335,11 +339,13 @@ __attribute__((noinline)) int trace_copy_rights(__u32 where, __u64 tag, __u64 ad
 	if (read_word(s, addr, &len) ||
 	    bpf_probe_read_user(level_and_type, 8, (void *)(addr + word)))
 		return 0;
-	/* SOL_SOCKET, SCM_RIGHTS */
-	if (level_and_type[0] != 1 || level_and_type[1] != 1 || len > size || len < word + 12)
+	if (len > size || len < word + 8)
 		return 0;
-	trace_copy_fd_array(where, tag, addr + word + 8, (len - word - 8) / 4, 4);
-	return 0;
+	/* SOL_SOCKET, SCM_RIGHTS */
+	if (level_and_type[0] == 1 && level_and_type[1] == 1)
+		trace_copy_fd_array(where, tag, addr + word + 8, (len - word - 8) / 4, 4);
+	len = (len + word - 1) & ~((__u64)word - 1);
+	return len < size && len < CONTROL_MAX_BYTES ? len : 0;
 }
 
 /* The members of a struct msghdr of user space, by their offsets. */
@@ -370,8 +376,15 @@ __attribute__((noinline)) int trace_copy_message(__u32 where, __u64 tag, __u64 a
 		return 0;
 	trace_copy_bytes(where, TAG_PART(tag, TRACE_PART_CONTROL), s->words[0], s->words[1],
 			 CONTROL_MAX_BYTES);
-	if (cfg->fds)
-		trace_copy_rights(where, tag & 0xff00ff, s->words[0], s->words[1]);
+	/* not a function: there is no room for one more frame above trace_path_step() */
+	for (__u32 i = 0; cfg->fds && i < CONTROL_PARTS; i++) {
+		int step = trace_copy_rights(where, tag & 0xff00ff, s->words[0], s->words[1]);
+
+		if (step <= 0)
+			break;
+		s->words[0] += step;
+		s->words[1] -= step;
+	}
 	return 0;
 }
 

@@ -94,7 +94,8 @@ enum {
 	FD_STEPS = 96, /* names and mount points of a path */
 	FD_PATH_BYTES = 4096,
 	FD_NAME_BYTES = 256, /* a name has at most 255 bytes and its NUL */
-	FD_ARRAY_MAX = 16,   /* descriptors of an array */
+	FD_ARRAY_MAX = 64,   /* descriptors of an array */
+	FD_SET_WORDS = 16,   /* of a set of select(2), of 64 descriptors each */
 	FD_AF_NETLINK = 16,
 };
 
@@ -283,6 +284,33 @@ __attribute__((noinline)) int trace_copy_fd_array(__u32 where, __u64 tag, __u64 
 	return 0;
 }
 
+/* The files of the descriptors from `base` on whose bits are set in a word. */
+__attribute__((noinline)) int trace_copy_fd_word(__u32 where, __u64 tag, __u64 word, __u32 base)
+{
+	for (__u32 i = 0; i < 64; i++)
+		if (word >> i & 1)
+			trace_copy_fd(where, tag, base + i);
+	return 0;
+}
+
+/* The files of a set of select(2), of `count` bits. */
+__attribute__((noinline)) int trace_copy_fd_set(__u32 where, __u64 tag, __u64 addr, __u32 count)
+{
+	if (!addr)
+		return 0;
+	for (__u32 i = 0; i < FD_SET_WORDS && i * 64 < count; i++) {
+		__u64 word;
+
+		if (bpf_probe_read_user(&word, sizeof(word), (void *)(addr + i * 8)))
+			break;
+		if (count - i * 64 < 64)
+			word &= (1ull << (count - i * 64)) - 1;
+		if (word)
+			trace_copy_fd_word(where, tag, word, i * 64);
+	}
+	return 0;
+}
+
 /* The files of the descriptors of the call. */
 __attribute__((noinline)) int trace_copy_fds(__u32 where, __u32 exit)
 {
@@ -299,6 +327,10 @@ __attribute__((noinline)) int trace_copy_fds(__u32 where, __u32 exit)
 	for (__u32 i = 0; i < TRACE_ARGS && !exit; i++)
 		if (call->fd_args >> i & 1)
 			trace_copy_fd(where, tag | i, s->args[i]);
+	if (!exit && call->fd_sets)
+		for (__u32 i = 1; i <= 3; i++)
+			trace_copy_fd_set(where, tag | i, s->args[i],
+					  (__s32)s->args[0] < 0 ? 0 : (__u32)s->args[0]);
 	if (exit && (__s64)s->ret < 0)
 		return 0;
 	if (exit && call->fd_ret)

@@ -98,7 +98,11 @@ struct trace_state {
 	__u8 reserved[7];
 	struct trace_record rec;
 	__u64 args[TRACE_ARGS];
-	__u8 data[TRACE_INLINE];
+	/*
+	 * One word more than is used: Linux 5.10 forgets that there are at most TRACE_ARGS
+	 * arguments before it, where it knows that they are 7 at most.
+	 */
+	__u8 data[TRACE_INLINE + 8];
 };
 
 /* A CPU's place to put a record together: one for entries, one for exits. */

@@ -253,6 +253,60 @@ test_large_sets_of_select() {
 	is 1 '^select\(20001, \[5 1500 \.\.\.\], .*= 2 \(in \[5 1500 \.\.\.\], '
 }
 
+# Descriptors that are in sets, behind many others, and in a second part of a message.
+test_paths_of_many_descriptors() {
+	build many <<-'END'
+		#define _GNU_SOURCE
+		#include <fcntl.h>
+		#include <poll.h>
+		#include <string.h>
+		#include <sys/select.h>
+		#include <sys/socket.h>
+		#include <sys/uio.h>
+		#include <unistd.h>
+		int main(void)
+		{
+			struct pollfd polled[40];
+			struct timeval zero = {0};
+			struct ucred own = {getpid(), getuid(), getgid()};
+			union { char bytes[256]; struct cmsghdr head; } control = {0};
+			struct iovec iov = {"x", 1};
+			struct msghdr m = {.msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control};
+			fd_set in, out;
+			int one = open("one", O_RDWR | O_CREAT, 0600), pair[2];
+
+			dup2(one, 70);
+			dup2(one, 100);
+			FD_ZERO(&in);
+			FD_ZERO(&out);
+			FD_SET(100, &in);
+			FD_SET(70, &out);
+			FD_SET(0, &out);
+			select(101, &in, &out, NULL, &zero);
+			for (int i = 0; i < 40; i++)
+				polled[i] = (struct pollfd){i < 39 ? -1 : 100, POLLIN};
+			poll(polled, 40, 0);
+			socketpair(AF_UNIX, SOCK_DGRAM, 0, pair);
+			m.msg_controllen = CMSG_SPACE(sizeof(own)) + CMSG_SPACE(sizeof(int));
+			struct cmsghdr *part = CMSG_FIRSTHDR(&m);
+			*part = (struct cmsghdr){CMSG_LEN(sizeof(own)), SOL_SOCKET, SCM_CREDENTIALS};
+			memcpy(CMSG_DATA(part), &own, sizeof(own));
+			part = (struct cmsghdr *)((char *)part + CMSG_SPACE(sizeof(own)));
+			*part = (struct cmsghdr){CMSG_LEN(sizeof(int)), SOL_SOCKET, SCM_RIGHTS};
+			memcpy(CMSG_DATA(part), &one, sizeof(one));
+			sendmsg(pair[0], &m, 0);
+			return 0;
+		}
+	END
+	one=$(pwd -P)/one
+	trace --strace -y --string-size 64 ./many
+	is 1 "^p?select6?\\(101, \\[100<$one>\\], \\[0<.*> 70<$one>\\], NULL, .*\\(in \\[100\\], out \\[(0 )?70\\]"
+	is 1 "^poll\\(\\[.*\\{fd=100<$one>, events=POLLIN\\}\\], 40, 0\\) += 1 \\(\\[\\{fd=100<$one>, revents=POLLIN\\}\\]\\)"
+	is 1 "^sendmsg\\(.*cmsg_type=SCM_CREDENTIALS, .*cmsg_type=SCM_RIGHTS, cmsg_data=\\[[0-9]+<$one>\\]\\}\\]"
+	trace --strace ./many
+	is 0 "<$one>"
+}
+
 # Messages of netlink sockets have headers; those of others are bytes.
 test_netlink_messages() {
 	build netlink <<-'END'
