@@ -29,6 +29,14 @@ static void show(const struct trace_record *rec, const struct call_text_opts *op
 	if (!err)
 		check_text(&text);
 	error_free(err);
+	if (rec->flags & TRACE_EVENT) {
+		strbuf_reset(&text);
+		err = call_text_add_signal(&text, table, rec, opts);
+		call_text_add_end(&text, (int)rec->ret, opts);
+		if (!err)
+			check_text(&text);
+		error_free(err);
+	}
 	jw_object(&w, NULL);
 	err = call_json_add(&w, table, rec, opts);
 	if (!err)

@@ -92,6 +92,7 @@ enum show_as {
 	SHOW_QUOTA_CMD,
 	SHOW_QUOTA_ID,
 	SHOW_QUOTA_ADDR,
+	SHOW_KEYCTL_ARG,
 	/* Results. */
 	SHOW_FCNTL,
 	SHOW_PRCTL,

@@ -163,6 +163,10 @@ bool ioctl_has_arg(uint32_t cmd);
 void show_bpf_attr(struct call_decoder *d, int arg, const struct arg_kind *kind);
 void show_perf_attr(struct call_decoder *d, int arg);
 
+/* call_keyctl.c */
+bool keyctl_has_arg(const struct call_decoder *d, int arg);
+void show_keyctl_arg(struct call_decoder *d, int arg);
+
 /* call_quota.c */
 void show_quota_cmd(struct call_decoder *d, uint32_t cmd);
 void show_quota_id(struct call_decoder *d, int arg);

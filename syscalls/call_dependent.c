@@ -343,6 +343,9 @@ void show_dependent(struct call_decoder *d, int arg, const struct arg_kind *kind
 	case SHOW_QUOTA_ID:
 		show_quota_id(d, arg);
 		break;
+	case SHOW_KEYCTL_ARG:
+		show_keyctl_arg(d, arg);
+		break;
 	case SHOW_QUOTA_ADDR:
 		show_quota_addr(d, arg);
 		break;

@@ -88,6 +88,19 @@ void show_call_struct_of(struct call_decoder *d, const struct call_struct *s, co
 	sink_end_struct(&d->sink);
 }
 
+/* A descriptor below 0 has no events. */
+static void show_pollfd(struct call_decoder *d, const struct call_struct *s, const uint8_t *p)
+{
+	if (!decode_strace(d) || value_int(p, 4) >= 0) {
+		show_call_struct(d, s, p);
+		return;
+	}
+	sink_struct(&d->sink);
+	sink_member(&d->sink, "fd");
+	show_fd(d, (int)value_int(p, 4));
+	sink_end_struct(&d->sink);
+}
+
 /* The times that utimensat(2) gives a meaning of their own. */
 static void show_utime(struct call_decoder *d, const struct call_struct *s, const uint8_t *p)
 {
@@ -421,6 +434,8 @@ bool show_element(struct call_decoder *d, const struct arg_kind *kind, const uin
 			show_utime(d, &call_structs[kind->type], p);
 		else if (!strcmp(call_structs[kind->type].name, "timeval_utime"))
 			show_timeval_date(d, &call_structs[kind->type], p);
+		else if (!strcmp(call_structs[kind->type].name, "pollfd"))
+			show_pollfd(d, &call_structs[kind->type], p);
 		else if (!strcmp(call_structs[kind->type].name, "sigmask_arg"))
 			show_sigmask_arg(d, &call_structs[kind->type], p);
 		else

@@ -315,6 +315,32 @@ static void add_message_copies(struct call *call)
 	call->copies.copies[call->copies.n_copies++] = copy;
 }
 
+/*
+ * Of keyctl(2), whose commands have texts, payloads and buffers in different places: each as it may
+ * be. What is no pointer cannot be read.
+ */
+static void add_keyctl_copies(struct call *call)
+{
+	struct trace_call *copies = &call->copies;
+	const struct trace_copy payload = {.kind = TRACE_COPY_COUNT,
+					   .flags = TRACE_COPY_LIMITED,
+					   .arg = 2,
+					   .count_arg = 3,
+					   .size = 1};
+	const struct trace_copy written = {
+		.kind = TRACE_COPY_RET,
+		.flags = TRACE_COPY_AT_EXIT | TRACE_COPY_IF_OK | TRACE_COPY_LIMITED,
+		.arg = 2,
+		.size = 1,
+	};
+
+	for (uint8_t arg = 1; arg <= 3; arg++)
+		copies->copies[copies->n_copies++] = (struct trace_copy){
+			.kind = TRACE_COPY_STRING, .flags = TRACE_COPY_LIMITED, .arg = arg};
+	copies->copies[copies->n_copies++] = payload;
+	copies->copies[copies->n_copies++] = written;
+}
+
 /* What structs point to: ids that clone3(2) writes, and the signals of pselect6(2). */
 static void add_pointed_copies(struct call *call)
 {
@@ -360,6 +386,8 @@ static void fill_copies(struct call *call)
 		}
 	add_message_copies(call);
 	add_pointed_copies(call);
+	if (!strcmp(call->name, "keyctl"))
+		add_keyctl_copies(call);
 	for (unsigned i = 0; i < copies->n_copies; i++) {
 		struct trace_copy *copy = &copies->copies[i];
 

@@ -265,6 +265,8 @@ bool is_unused(const struct call_decoder *d, int arg)
 		return (uint32_t)d->args[0] == 0x1011; /* ARCH_GET_CPUID */
 	case SHOW_IOCTL_ARG:
 		return !ioctl_has_arg((uint32_t)d->args[1]);
+	case SHOW_KEYCTL_ARG:
+		return !keyctl_has_arg(d, arg);
 	case SHOW_QUOTA_ID:
 	case SHOW_QUOTA_ADDR:
 		return !quota_has_arg(d, arg);

@@ -453,7 +453,15 @@ void show_msghdr_arg(struct call_decoder *d, int arg, const struct arg_kind *kin
 	const bool at_exit = kind->direction & ARG_WRITTEN;
 	const struct trace_piece *piece = decode_piece(d, arg, at_exit);
 
-	if (!d->args[arg] || (at_exit && d->failed) || !piece || piece->len < msghdr_size(d))
+	const struct trace_piece *before = decode_piece(d, arg, false);
+
+	if (decode_strace(d) && at_exit && d->failed && before && before->len >= msghdr_size(d)) {
+		/* of a message that did not come there is what the call was given */
+		sink_struct(&d->sink);
+		sink_member(&d->sink, "msg_namelen");
+		sink_i64(&d->sink, (int32_t)read_msghdr(d, before->data).namelen);
+		sink_end_struct(&d->sink);
+	} else if (!d->args[arg] || (at_exit && d->failed) || !piece || piece->len < msghdr_size(d))
 		sink_addr(&d->sink, d->args[arg]);
 	else
 		show_msghdr(d, arg, 0, piece->data, at_exit,

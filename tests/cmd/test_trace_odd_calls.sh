@@ -307,6 +307,52 @@ test_paths_of_many_descriptors() {
 	is 0 "<$one>"
 }
 
+# Arguments that depend on the command, and what was not written because the call failed.
+test_keys_and_failed_messages() {
+	build keys <<-'END'
+		#define _GNU_SOURCE
+		#include <linux/keyctl.h>
+		#include <poll.h>
+		#include <string.h>
+		#include <sys/socket.h>
+		#include <sys/syscall.h>
+		#include <unistd.h>
+		static long ctl(long a, long b, long c, long d, long e) { return syscall(SYS_keyctl, a, b, c, d, e); }
+		int main(void)
+		{
+			long session = ctl(KEYCTL_JOIN_SESSION_KEYRING, (long)"pbt_session", 0, 0, 0);
+			long key = syscall(SYS_add_key, "user", "pbt_key", "secret", 6, session);
+			struct msghdr m = {.msg_namelen = 7};
+			struct pollfd none = {-1, POLLIN};
+			char buf[64];
+			int pair[2];
+
+			ctl(KEYCTL_SEARCH, session, (long)"user", (long)"pbt_key", 0);
+			ctl(KEYCTL_UPDATE, key, (long)"new", 3, 9);
+			ctl(KEYCTL_READ, key, (long)buf, sizeof(buf), 9);
+			ctl(KEYCTL_READ, key, (long)buf, 1, 9);
+			ctl(KEYCTL_DESCRIBE, KEY_SPEC_SESSION_KEYRING, (long)buf, sizeof(buf), 9);
+			ctl(KEYCTL_SETPERM, key, 0x01030000, 9, 9);
+			ctl(KEYCTL_UNLINK, key, session, 9, 9);
+			socketpair(AF_UNIX, SOCK_DGRAM, 0, pair);
+			recvmsg(pair[0], &m, MSG_DONTWAIT);
+			poll(&none, 1, 0);
+			return 0;
+		}
+	END
+	trace --strace --string-size 64 ./keys
+	is 1 '^keyctl\(KEYCTL_JOIN_SESSION_KEYRING, "pbt_session"\) += [0-9]+$'
+	is 1 '^keyctl\(KEYCTL_SEARCH, [0-9]+, "user", "pbt_key", 0\) += [0-9]+$'
+	is 1 '^keyctl\(KEYCTL_UPDATE, [0-9]+, "new", 3\) += 0$'
+	is 1 '^keyctl\(KEYCTL_READ, [0-9]+, "new", 64\) += 3$'
+	is 1 '^keyctl\(KEYCTL_READ, [0-9]+, ("n"|0x[0-9a-f]+|"[^"]*"), 1\) += 3$'
+	is 1 '^keyctl\(KEYCTL_DESCRIBE, KEY_SPEC_SESSION_KEYRING, "keyring;[^"\\]*;pbt_session", 64\) += [0-9]+$'
+	is 1 '^keyctl\(KEYCTL_SETPERM, [0-9]+, KEY_POS_VIEW\|KEY_USR_VIEW\|KEY_USR_READ\) += 0$'
+	is 1 '^keyctl\(KEYCTL_UNLINK, [0-9]+, [0-9]+\) += 0$'
+	is 1 '^recvmsg\([0-9]+, \{msg_namelen=7\}, MSG_DONTWAIT\) += -1 EAGAIN '
+	is 1 '^poll\(\[\{fd=-1\}\], 1, 0\) += 0 \(Timeout\)$'
+}
+
 # Messages of netlink sockets have headers; those of others are bytes.
 test_netlink_messages() {
 	build netlink <<-'END'
