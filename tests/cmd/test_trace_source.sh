@@ -97,7 +97,7 @@ test_exit_is_sent_at_its_entry() {
 
 test_killed_in_a_call() {
 	trace -c 0/271/5 -- "$WORK" killed
-	is 1 '^call abi=0 nr=271 flags=2 .* args=0,0,0,0,0$'
+	is 1 '^call abi=0 nr=271 flags=130 .* args=0,0,0,0,0$'
 	is 1 '^records n=1 unseen_entry=0 unseen_exit=1$'
 }
 
