@@ -4,6 +4,7 @@
  * and what is loaded. Maps are in bpf_map.c, links in bpf_link.c.
  */
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -150,6 +151,26 @@ void sys_bpf_bump_memlock(void)
 
 /* ---- programs ---- */
 
+/*
+ * The verifier gives up when a signal waits. A process with a timer would never load what takes
+ * longer to verify than the timer's interval, so after the first try signals wait until it has an
+ * answer.
+ */
+static int load_uninterrupted(void *attr, unsigned int size, int attempts)
+{
+	int fd = sys_bpf_fd(BPF_PROG_LOAD, attr, size);
+	sigset_t all, before;
+
+	if (fd != -EAGAIN || attempts <= 1)
+		return fd;
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	while (fd == -EAGAIN && --attempts > 0)
+		fd = sys_bpf_fd(BPF_PROG_LOAD, attr, size);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return fd;
+}
+
 int bpf_prog_load(enum bpf_prog_type prog_type, const char *prog_name, const char *license,
 		  const struct bpf_insn *insns, size_t insn_cnt, struct bpf_prog_load_opts *opts)
 {
@@ -200,15 +221,12 @@ int bpf_prog_load(enum bpf_prog_type prog_type, const char *prog_name, const cha
 		attr.log_size = log_size;
 	}
 
-	int fd;
-	do
-		fd = sys_bpf_fd(BPF_PROG_LOAD, &attr, sizeof(attr));
-	while (fd == -EAGAIN && --attempts > 0);
+	int fd = load_uninterrupted(&attr, sizeof(attr), attempts);
 	if (fd < 0 && !log_level && log_buf) {
 		attr.log_level = 1;
 		attr.log_buf = ptr_to_u64(log_buf);
 		attr.log_size = log_size;
-		fd = sys_bpf_fd(BPF_PROG_LOAD, &attr, sizeof(attr));
+		fd = load_uninterrupted(&attr, sizeof(attr), attempts);
 	}
 	OPTS_SET(opts, log_true_size, attr.log_true_size);
 	return give(fd);
