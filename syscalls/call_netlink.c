@@ -11,6 +11,12 @@
 
 #include "syscalls/call_decode.h"
 
+/* NLMSG_ALIGN() has 32 bits, in which a size that a process has made up becomes 0. */
+static uint64_t align(uint64_t size)
+{
+	return (size + NLMSG_ALIGNTO - 1) / NLMSG_ALIGNTO * NLMSG_ALIGNTO;
+}
+
 /* The socket of the call's first argument has it; false: it is not one of netlink. */
 static bool is_netlink(const struct call_decoder *d, uint16_t *protocol)
 {
@@ -180,7 +186,7 @@ static void show_error(struct call_decoder *d, uint16_t protocol, uint64_t flags
 		show_answered(d, protocol, p, size < len ? size : len);
 	}
 	sink_end_struct(s);
-	size = NLMSG_ALIGN(size);
+	size = align(size);
 	if (!(flags & NLM_F_ACK_TLVS) || len < NLMSG_HDRLEN || size + NLA_HDRLEN > len)
 		return;
 	sink_item(s);
@@ -254,7 +260,7 @@ bool show_netlink_messages(struct call_decoder *d, const uint8_t *p, size_t len,
 
 	if (len < NLMSG_HDRLEN || !is_netlink(d, &protocol) || protocol == NETLINK_KOBJECT_UEVENT)
 		return false;
-	uint64_t size = value_uint(p, 4), step = NLMSG_ALIGN(size);
+	uint64_t size = value_uint(p, 4), step = align(size);
 	const bool several = size >= NLMSG_HDRLEN && step + NLMSG_HDRLEN <= all;
 
 	if (several)
@@ -279,7 +285,7 @@ bool show_netlink_messages(struct call_decoder *d, const uint8_t *p, size_t len,
 		p += step;
 		len -= step;
 		size = value_uint(p, 4);
-		step = NLMSG_ALIGN(size);
+		step = align(size);
 	}
 	if (several)
 		sink_end_array(&d->sink);
