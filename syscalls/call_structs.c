@@ -575,7 +575,8 @@ static uint32_t sigset_size(const struct call_decoder *d)
 	for (int i = 0; i < d->n_args; i++) {
 		const char *name = d->call->args[i].name;
 
-		if (strcmp(name, "sigsetsize") && strcmp(name, "sizemask") && strcmp(name, "argsz"))
+		if (!name || (strcmp(name, "sigsetsize") != 0 && strcmp(name, "sizemask") != 0 &&
+			      strcmp(name, "argsz") != 0))
 			continue;
 		const uint64_t size = d->args[i];
 
