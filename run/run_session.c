@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "inspect/map_reader.h"
+#include "inspect/variable.h"
 #include "lib/attach/attach.h"
 #include "lib/base/hash.h"
 #include "lib/base/names.h"
@@ -152,6 +153,20 @@ static struct error *apply_filter(struct run *run)
 			  "--container, --pod or --comms (they do not call perf_bpf_wanted())"),
 		"call perf_bpf_wanted() of <bpf/perf_bpf_prog.h> at the start of a "
 		"program: if (!perf_bpf_wanted()) return 0;");
+}
+
+/* perf_bpf_started of <bpf/perf_bpf_values.h>, for perf_bpf_elapsed(). */
+static struct error *set_start(struct run *run)
+{
+	struct bpf_file *object;
+	struct timespec ts;
+	size_t n;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	const uint64_t now = (uint64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
+	vec_for_each (object, &run->objects)
+		TRY(object_variables_set(object->obj, "perf_bpf_started", &now, sizeof(now), &n));
+	return NULL;
 }
 
 static void shown_map_free(struct shown_map *map)
@@ -412,6 +427,7 @@ static struct error *load_objects(struct run *run)
 	TRY(apply_settings(run, run->opts.sets, run->opts.n_sets, variable_set));
 	TRY(apply_settings(run, run->opts.entries, run->opts.n_entries, entries_set));
 	TRY(apply_filter(run));
+	TRY(set_start(run));
 	TRY(check_sampling(run));
 	TRY(limit_freq(run));
 	struct probe_opts probe_opts = {.way = run->opts.probe_way,

@@ -18,6 +18,15 @@
 #define PERF_BPF_BEGIN
 #endif
 
+/* bpf_ktime_get_ns() when perf-bpf run opened the program; 0: it was loaded by something else. */
+static const volatile __u64 perf_bpf_started __attribute__((unused)) = 0;
+
+/* Nanoseconds since the program was started. */
+static __always_inline __attribute__((unused)) __u64 perf_bpf_elapsed(void)
+{
+	return bpf_ktime_get_ns() - perf_bpf_started;
+}
+
 /* Whether an array of char has the text of a string in quotes. */
 #define perf_bpf_str_is(text, string)                                                              \
 	(sizeof(string) <= sizeof(text) && ___perf_bpf_str_is(text, string, sizeof(string)))

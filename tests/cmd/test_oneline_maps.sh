@@ -114,4 +114,15 @@ assert len(events("lines")) == 1, m
 assert rows("counts", "event", "value") == [("syscalls:sys_enter_umask", 3), ("syscalls:sys_exit_umask", 3)], m'
 }
 
+test_elapsed_counts_from_the_start() {
+	make_workload
+	before=$(python3 -c 'import time; print(time.monotonic_ns())')
+	run 'syscalls:sys_enter_umask { print(elapsed, nsecs); }' --json -- ./pbt_line call umask 2 5
+	# between them elapsed was 0; it is read before nsecs, or behind it
+	holds "
+at = [e['nsecs'] - e['elapsed'] for e in events('prints')]
+assert len(at) == 2 and all($before < t < e['nsecs'] for t, e in zip(at, events('prints'))), events('prints')
+assert all(e['elapsed'] > 0 for e in events('prints')), events('prints')"
+}
+
 run_tests
