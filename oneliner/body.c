@@ -281,7 +281,7 @@ static struct error *arithmetic_type(struct body *b, size_t from, size_t to,
 			i += n - 1;
 			continue;
 		}
-		if (!body_outer_name(b, i))
+		if (!body_outer_name(b, i) || constant_is(b->g, body_token(b, i)))
 			continue;
 		const struct named_map *map = named_map_at(b, i);
 		if (map || is_function_name(b, i)) {

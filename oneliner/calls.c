@@ -158,6 +158,7 @@ static struct error *column_name(const struct body *b, const struct argument *a,
 	for (size_t i = a->from; i < to; i++) {
 		if (body_token(b, i)->kind != TOKEN_NAME ||
 		    is_type_word(b->g->text, body_token(b, i)) || body_is(b, i + 1, "(") ||
+		    constant_is(b->g, body_token(b, i)) ||
 		    strchr(b->g->text + body_token(b, i)->at, '$') ==
 			    b->g->text + body_token(b, i)->at)
 			continue;

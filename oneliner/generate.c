@@ -318,6 +318,7 @@ static struct error *join(struct generator *g, struct oneliner *out)
 	if (g->uses_values)
 		strbuf_adds(text, "#include <bpf/perf_bpf_values.h>\n");
 	strbuf_addch(text, '\n');
+	constants_write(g, text);
 	piece_append(&file, &g->types);
 	if (g->uses_stack_ids)
 		strbuf_adds(text, "PERF_BPF_STACK_IDS(stack_ids, 16384);\n");
@@ -348,6 +349,7 @@ static void generator_deinit(struct generator *g)
 	}
 	vec_deinit(&g->maps);
 	named_maps_deinit(g);
+	constants_deinit(g);
 	clauses_deinit(&g->clauses);
 	piece_deinit(&g->types);
 	piece_deinit(&g->programs);
@@ -370,6 +372,8 @@ struct error *oneliner_generate(const char *text, const struct oneliner_opts *op
 
 	for (size_t i = 0; i < g.clauses.n && !err; i++)
 		err = read_clause(&g, &g.clauses.v[i]);
+	if (!err)
+		err = constants_find(&g);
 	if (!err)
 		err = named_maps_find(&g);
 	if (!err)

@@ -3,6 +3,7 @@
 #include "lib/sys/tracefs.h"
 #include "oneliner/oneliner.h"
 #include "perf/select/select.h"
+#include "syscalls/call_constant.h"
 
 static struct error *match(void *ctx, const char *system, const char *name, struct names *found)
 {
@@ -24,5 +25,10 @@ static struct error *format(void *ctx, const char *system, const char *name, cha
 	return sys_tracepoint_format(NULL, system, name, text, size);
 }
 
+static bool constant(const char *name, uint64_t *value)
+{
+	return call_constant_find(name, NULL, value);
+}
+
 const struct oneliner_env oneliner_host = {
-	.match = match, .format = format, .is_sampled = select_is_name};
+	.match = match, .format = format, .is_sampled = select_is_name, .constant = constant};

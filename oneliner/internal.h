@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The parts of oneliner/: tokens.c takes text apart, clauses.c finds events and bodies, events.c
- * what the events are, fields.c their fields; variables.c has the built-in variables, maps.c the
- * maps with names, calls.c the functions; body.c writes bodies, and generate.c joins them.
+ * what the events are, fields.c their fields; constants.c has the numbers of names, variables.c the
+ * built-in variables, maps.c the maps with names, calls.c the functions; body.c writes bodies, and
+ * generate.c joins them.
  */
 #ifndef PB_ONELINER_INTERNAL_H
 #define PB_ONELINER_INTERNAL_H
@@ -170,6 +171,11 @@ struct piece {
 	VEC(struct oneliner_origin) origins;
 };
 
+struct constant {
+	char *name;
+	uint64_t value;
+};
+
 struct generator {
 	const char *name, *text;
 	bool filters; /* what a body returns decides whether the event is recorded */
@@ -177,6 +183,7 @@ struct generator {
 	const struct oneliner_env *env;
 	VEC(struct own_map) maps;
 	VEC(struct named_map) named;
+	VEC(struct constant) constants; /* in the order of their first use */
 	struct piece types, programs;
 	struct strbuf map_text;
 	struct names functions, structs; /* names in use */
@@ -245,6 +252,15 @@ struct variable {
 
 const struct variable *variable_find(const char *text, const struct token *t);
 extern const struct variable variables[]; /* ended by a NULL name */
+
+/* ---- constants.c: O_CREAT, EAGAIN ---- */
+
+/* Those that the bodies name. */
+struct error *constants_find(struct generator *g);
+bool constant_is(const struct generator *g, const struct token *t);
+/* As macros, unless a header has the name. */
+void constants_write(const struct generator *g, struct strbuf *out);
+void constants_deinit(struct generator *g);
 
 /* ---- body.c ---- */
 

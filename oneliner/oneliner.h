@@ -36,6 +36,8 @@ struct oneliner_env {
 				size_t *size);
 	/* Whether it is the name of a clock, hardware or software event; NULL: none is. */
 	bool (*is_sampled)(const char *name);
+	/* The number of "O_CREAT", "EAGAIN"; NULL: there is none. */
+	bool (*constant)(const char *name, uint64_t *value);
 	void *ctx;
 };
 

@@ -13,6 +13,7 @@
 #include "lib/base/names.h"
 #include "lib/base/vec.h"
 #include "perf/filter/where.h"
+#include "syscalls/call_constant.h"
 #include "trace/call_field.h"
 #include "trace/call_pattern.h"
 #include "trace/call_where.h"

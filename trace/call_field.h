@@ -24,9 +24,6 @@ struct call_field {
 void call_field_find(const struct call_table *table, const struct where_field *want,
 		     const struct call *call, const uint64_t *constant, struct call_field *f);
 
-/* A flag, a signal or an error. prefer: the argument that it is compared with; NULL: not known. */
-bool call_constant_find(const char *name, const struct arg_kind *prefer, uint64_t *v);
-
 /* The names that every call has. */
 void call_field_offer(struct nearest *near);
 

@@ -125,4 +125,22 @@ assert len(at) == 2 and all($before < t < e['nsecs'] for t, e in zip(at, events(
 assert all(e['elapsed'] > 0 for e in events('prints')), events('prints')"
 }
 
+test_constants_have_their_names() {
+	make_workload
+	echo x >a.txt
+	# open(2) and openat(2) are the same flags; -2 is ENOENT
+	run 'syscalls:sys_enter_openat { if (args->dfd == AT_FDCWD && args->flags & (O_WRONLY | O_RDWR)) count(args->flags & O_CREAT); }
+		syscalls:sys_exit_openat { if (args->ret == -ENOENT) count(); hist(O_CREAT); }' --json -- \
+		./pbt_line opens 3 a.txt , opens 2 no.txt
+	holds '
+assert "rows" in m["counts"] and not m["counts"]["rows"] and m["counts_2"]["count"] >= 2, m
+assert slots(m["hist"]["hists"][0])[0][:2] == (64, 127), m'
+	run 'syscalls:sys_enter_umask { if (args->mask == O_CREAT) count(SIGKILL); else count(AF_INET6, EAGAIN); }' \
+		--json -- ./pbt_line call umask 2 64 , call umask 3 65
+	holds '
+assert [r["value"] for r in m["counts"]["rows"]] == [2], m
+assert rows("counts", "value1", "value") == [(9, 2)], m
+assert rows("counts_2", "value1", "value2", "value") == [(10, 11, 3)], m'
+}
+
 run_tests

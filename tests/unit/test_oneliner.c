@@ -59,7 +59,13 @@ static struct error *format(void *ctx, const char *system, const char *name, cha
 	return NULL;
 }
 
-static const struct oneliner_env env = {match, format, NULL};
+static bool constant(const char *name, uint64_t *value)
+{
+	*value = !strcmp(name, "AT_FDCWD") ? (uint64_t)-100 : 64;
+	return !strcmp(name, "AT_FDCWD") || !strcmp(name, "O_CREAT");
+}
+
+static const struct oneliner_env env = {match, format, NULL, constant};
 
 static void make(const char *text, struct oneliner *o)
 {
@@ -79,6 +85,17 @@ static void has(const char *text, const char *wanted)
 		return;
 	print_error("%s: lacks\n%s\n", text, wanted);
 	print_error("%s\n", strstr(o.source, " */\n"));
+	fail();
+}
+
+static void lacks(const char *text, const char *unwanted)
+{
+	_cleanup_oneliner_ struct oneliner o = {0};
+
+	make(text, &o);
+	if (!strstr(o.source, unwanted))
+		return;
+	print_error("%s: has\n%s\n", text, unwanted);
 	fail();
 }
 
@@ -108,6 +125,23 @@ static void keys_have_the_types_of_values(void **state)
 	    "\tchar name[64];\n};\n");
 	has("sched:sched_switch { print(err(-args->prev_pid), ksym(args->where)); }",
 	    "\tperf_bpf_time time;\n\tperf_bpf_errno prev_pid;\n\tperf_bpf_ksym where;\n");
+}
+
+static void constants_are_macros(void **state)
+{
+	static const char defined[] = "#ifndef AT_FDCWD\n#define AT_FDCWD (-100)\n#endif\n"
+				      "#ifndef O_CREAT\n#define O_CREAT 0x40\n#endif\n\n";
+
+	(void)state;
+	has("syscalls:sys_enter_openat { if (args->dfd == AT_FDCWD) count(args->mode & O_CREAT); }"
+	    "syscalls:sys_enter_openat { hist(O_CREAT); }",
+	    defined);
+	/* They are no names of columns, and have no sign. */
+	has("syscalls:sys_enter_openat { count(args->mode & O_CREAT); }",
+	    "struct counts_key {\n\t__u64 mode;\n};\n");
+	/* Members, maps and what emit() names are something else. */
+	lacks("syscalls:sys_enter_openat { emit(O_CREAT = 1); AT_FDCWD[0] = 2; count(cpu); }",
+	      "#define");
 }
 
 static void calls_become_maps(void **state)
@@ -221,6 +255,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(fields_are_members_at_their_offsets),
 		cmocka_unit_test(keys_have_the_types_of_values),
+		cmocka_unit_test(constants_are_macros),
 		cmocka_unit_test(calls_become_maps),
 		cmocka_unit_test(the_rest_is_as_it_was_typed),
 		cmocka_unit_test(a_place_in_the_file_is_found_in_the_text),
