@@ -27,7 +27,6 @@
 #include "work/bpf_file.h"
 #include "work/cpu_watch.h"
 #include "work/loop.h"
-#include "work/patience.h"
 #include "work/tasks.h"
 #include "work/workload.h"
 
@@ -448,7 +447,7 @@ static struct error *load_objects(struct run *run)
 		TRY(run_prepare_unwinding(run, run->objects.v[i].obj));
 		TRY(object_count_losses(run->objects.v[i].obj));
 		object_prefer_multi(run->objects.v[i].obj);
-		TRY(patience_load(run->objects.v[i].obj));
+		TRY(object_load(run->objects.v[i].obj));
 	}
 	return run_check_unwinding(run);
 }

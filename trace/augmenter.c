@@ -20,7 +20,6 @@
 #include "trace/record_pieces.h"
 #include "trace/trace_maps.h"
 #include "work/bpf_file.h"
-#include "work/patience.h"
 
 #define OUTPUT_MAP  AUGMENTED_EVENT
 #define ENTRY	    "raw_syscalls:sys_enter"
@@ -234,7 +233,7 @@ struct error *augmenter_load(struct augmenter *a, const struct call_table *table
 			     const struct trace_call *calls, const pid_t *exclude, size_t n_exclude)
 {
 	a->calls = calls;
-	TRY(patience_load(a->file.obj));
+	TRY(object_load(a->file.obj));
 	for (uint32_t nr = 0; nr < TRACE_NRS; nr++) {
 		const struct call *call = call_by_nr(table, TRACE_ABI_NATIVE, nr);
 

@@ -30,7 +30,6 @@
 #include "trace/call_where.h"
 #include "trace/internal.h"
 #include "trace/record_check.h"
-#include "work/patience.h"
 
 enum {
 	DEFAULT_RING = 8 << 20,
@@ -119,7 +118,7 @@ static struct error *has_task_storage(struct trace_source *source)
 		bpf_program__set_autoload(prog, !strcmp(bpf_program__name(prog), "trace_probe"));
 	bpf_object__for_each_map (map, obj)
 		bpf_map__set_autocreate(map, !strcmp(bpf_map__name(map), "states"));
-	struct error *err = patience_load(obj);
+	struct error *err = object_load(obj);
 	if (!err) {
 		prog = bpf_object__find_program_by_name(obj, "trace_probe");
 		source->config.task_storage =
@@ -436,7 +435,7 @@ static struct error *load(struct trace_source *source, const struct trace_source
 		TRY(trace_source_ask(source, opts));
 		return open_ring(source);
 	}
-	TRY(patience_load(source->obj));
+	TRY(object_load(source->obj));
 	TRY(fill_calls(source, calls));
 	TRY(fill_conditions(source, opts->where));
 	TRY(fill_stores(source));

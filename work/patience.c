@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "lib/base/clock.h"
-#include "lib/object/object.h"
 
 enum {
 	TICK_NS = 150000000,
@@ -139,14 +138,4 @@ void patience_watch(bool on)
 	patience.since = 0;
 	patience.watches = on;
 	timer_settime(patience.timer, 0, &spec, NULL);
-}
-
-struct error *patience_load(struct bpf_object *obj)
-{
-	const bool watches = patience.watches;
-
-	patience_watch(false);
-	struct error *err = object_load(obj);
-	patience_watch(watches);
-	return err;
 }

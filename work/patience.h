@@ -16,8 +16,6 @@
 
 #include "lib/base/error.h"
 
-struct bpf_object;
-
 /* Begins in the thread that reads the signals, without the timer. One at a time. */
 struct error *patience_begin(void);
 void patience_end(void);
@@ -26,12 +24,6 @@ void patience_end(void);
 void patience_set_workload(pid_t pid);
 /* Starts and stops the timer. */
 void patience_watch(bool on);
-
-/*
- * object_load() without the timer. Each signal ends the verifier's work with EAGAIN, so a program
- * that it reads for longer than the timer's interval would never be loaded.
- */
-struct error *patience_load(struct bpf_object *obj);
 
 /* Whether SIGINT, SIGTERM or SIGHUP has come and was not read yet. */
 int signal_waits(void);

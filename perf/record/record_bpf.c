@@ -27,7 +27,6 @@
 #include <string.h>
 
 #include "lib/base/names.h"
-#include "work/patience.h"
 #include "work/program_filter.h"
 
 void object_deinit(struct record_object *object)
@@ -398,7 +397,7 @@ struct error *objects_load(struct recording *rec)
 		if (object->is_loaded)
 			continue;
 		object_prefer_multi(object->file.obj);
-		TRY(patience_load(object->file.obj));
+		TRY(object_load(object->file.obj));
 		vec_for_each (usdt, &object->usdts)
 			TRY(usdt_places_write(*usdt));
 		TRY(terms_set_maps(object));

@@ -25,7 +25,6 @@
 #include <string.h>
 
 #include "probe/output/output.h"
-#include "work/patience.h"
 
 static struct error *open_object(struct recording *rec, struct record_object *object)
 {
@@ -52,7 +51,7 @@ static struct error *open_object(struct recording *rec, struct record_object *ob
 		return error_nomem();
 	TRY(object_open_mem_of(object->file.image, size, object->path, NULL, NULL,
 			       &object->file.obj));
-	TRY(patience_load(object->file.obj));
+	TRY(object_load(object->file.obj));
 	object->is_loaded = true;
 	return NULL;
 }
