@@ -74,8 +74,9 @@ static const struct argp_option options[] = {
 	{NULL, 0, NULL, 0, "Which calls:", 1},
 	{"event", 'e', "LIST", 0,
 	 "Trace these calls: names, globs and classes (%file, %network, ...), comma-separated; '!' "
-	 "in front of the list: all but these; also tracepoints and other events of record; may be "
-	 "repeated",
+	 "in front of the list: all but these; LIST { return CONDITION; }: only if it is true; "
+	 "also "
+	 "tracepoints and other events of record; may be repeated",
 	 1},
 	{"expr", OPT_EXPR, "LIST", 0, "The same as -e", 1},
 	{"where", OPT_WHERE, "CONDITION", 0,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "cmd/trace_delegated.h"
 
+#include "trace/call_body.h"
 #include "trace/event_exprs.h"
 
 /* What the service does not do: see doc/security.md. */
@@ -10,8 +11,13 @@ static struct error *check_options(const struct trace_run_opts *o)
 	_cleanup_names_ struct names events = {0};
 	const char *option = NULL, *why = "it needs perf events, which the service does not open";
 
-	for (size_t i = 0; i < o->n_calls; i++)
+	for (size_t i = 0; i < o->n_calls; i++) {
+		if (call_body_is(o->calls[i]))
+			return error_usage("-e '%s' cannot be used without privileges: the service "
+					   "does not support conditions",
+					   o->calls[i]);
 		TRY(event_exprs_split(o->calls[i], &calls, &events));
+	}
 	if (events.n)
 		return error_hint(
 			error_usage("-e %s cannot be used without privileges: the service "

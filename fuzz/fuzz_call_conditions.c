@@ -7,9 +7,25 @@
 #include <string.h>
 
 #include "lib/base/cleanup.h"
+#include "trace/call_body.h"
 #include "trace/call_conditions.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* The condition of a body has the columns of the text, which it becomes. */
+static void check_body(char **text)
+{
+	_cleanup_free_ char *names = NULL, *condition = NULL;
+	struct error *err = call_body_read(*text, &names, &condition);
+
+	if ((err && !err->usage) || (!err && strlen(condition) > strlen(*text)))
+		__builtin_trap();
+	if (!err) {
+		free(*text);
+		*text = steal_ptr(condition);
+	}
+	error_free(err);
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -36,6 +52,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	_cleanup_free_ struct trace_call *calls = malloc(sizeof(selected));
 	if (!table || !text || !calls)
 		return 0;
+	if (call_body_is(text))
+		check_body(&text);
 	memcpy(calls, selected, sizeof(selected));
 	struct error *err = call_conditions_make(text, table, calls, &conditions);
 	if (err && !err->usage)

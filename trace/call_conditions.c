@@ -94,30 +94,32 @@ static struct error *unknown_field(const struct condition_maker *m, const struct
 {
 	const struct where_field *f = where_field(m->w, i);
 	struct nearest near = nearest_make(f->name);
-	bool is_traced = !f->owner;
+	const char *owner = call_field_is_argument(f) ? NULL : f->owner;
+	bool is_traced = !owner;
 
 	if (f->index >= 0)
 		return where_field_error(m->w, i, "arguments of system calls have no elements");
-	call_field_offer(&near);
+	if (!call_field_is_argument(f))
+		call_field_offer(&near);
 	for (uint32_t k = 0; k < TRACE_ABIS * TRACE_NRS; k++) {
 		const struct call *call =
 			call_by_nr(m->table, (enum trace_abi)(k / TRACE_NRS), k % TRACE_NRS);
 
-		if (!call || (f->owner && strcmp(call->name, f->owner) != 0) ||
-		    (!f->owner && !calls[k].traced))
+		if (!call || (owner && strcmp(call->name, owner) != 0) ||
+		    (!owner && !calls[k].traced))
 			continue;
 		is_traced |= calls[k].traced != 0;
 		for (int a = 0; a < call->copies.n_args; a++)
 			nearest_offer(&near, call->args[a].name);
 	}
-	if (f->owner && !is_traced)
-		return error_hint(where_field_error(m->w, i, "%s is not traced", f->owner),
+	if (owner && !is_traced)
+		return error_hint(where_field_error(m->w, i, "%s is not traced", owner),
 				  "-e selects other system calls");
 	return error_suggest(
-		f->owner ? where_field_error(m->w, i, "%s has no argument '%s'", f->owner, f->name)
-			 : where_field_error(m->w, i,
-					     "none of the traced system calls has an argument '%s'",
-					     f->name),
+		owner ? where_field_error(m->w, i, "%s has no argument '%s'", owner, f->name)
+		      : where_field_error(m->w, i,
+					  "none of the traced system calls has an argument '%s'",
+					  f->name),
 		&near);
 }
 
@@ -519,7 +521,8 @@ static struct error *make_wheres(struct condition_maker *m, struct trace_call *c
 	const size_t n = where_n_fields(m->w);
 
 	for (size_t i = 0; i < n; i++)
-		if (where_field(m->w, i)->owner && !has_call(m->table, where_field(m->w, i)->owner))
+		if (where_field(m->w, i)->owner && !call_field_is_argument(where_field(m->w, i)) &&
+		    !has_call(m->table, where_field(m->w, i)->owner))
 			return unknown_call(m, i);
 	/* the errors of names are clearer than those of comparisons: first all names */
 	TRY(bind_calls(m, calls, false));
@@ -538,6 +541,40 @@ static bool selects_any(const struct trace_call *calls)
 		if (calls[i].traced)
 			return true;
 	return false;
+}
+
+/* The numbers in what is added begin behind those that are there. */
+static struct error *add_conditions(struct condition_maker *m, struct trace_call *calls,
+				    struct call_conditions *out)
+{
+	const size_t n_wheres = out->n_wheres + m->wheres.n,
+		     n_patterns = out->n_patterns + m->patterns.n;
+	struct call_where *wheres = reallocarray(out->wheres, n_wheres + 1, sizeof(*wheres));
+	struct call_pattern *patterns;
+	struct call_where *where;
+
+	if (!wheres)
+		return error_nomem();
+	out->wheres = wheres;
+	patterns = reallocarray(out->patterns, n_patterns + 1, sizeof(*patterns));
+	if (!patterns)
+		return error_nomem();
+	out->patterns = patterns;
+	vec_for_each (where, &m->wheres)
+		for (size_t k = 0; k < where->n; k++)
+			if (where->tests[k].kind != WHERE_NUMBERS)
+				where->tests[k].literal += out->n_patterns;
+	for (uint32_t i = 0; i < TRACE_ABIS * TRACE_NRS; i++)
+		if (calls[i].traced && calls[i].where)
+			calls[i].where += (uint16_t)out->n_wheres;
+	if (m->wheres.n)
+		memcpy(wheres + out->n_wheres, m->wheres.v, m->wheres.n * sizeof(*wheres));
+	if (m->patterns.n)
+		memcpy(patterns + out->n_patterns, m->patterns.v,
+		       m->patterns.n * sizeof(*patterns));
+	out->n_wheres = n_wheres;
+	out->n_patterns = n_patterns;
+	return NULL;
 }
 
 struct error *call_conditions_make(const char *text, const struct call_table *table,
@@ -561,15 +598,7 @@ struct error *call_conditions_make(const char *text, const struct call_table *ta
 	if (!selects_any(calls))
 		return error_hint(where_error_at(m.w, 0, "it is not true for any traced call"),
 				  "it may combine arguments of different system calls by '&&'");
-	*out = (struct call_conditions){
-		.wheres = m.wheres.v,
-		.n_wheres = m.wheres.n,
-		.patterns = m.patterns.v,
-		.n_patterns = m.patterns.n,
-	};
-	m.wheres.v = NULL;
-	m.patterns.v = NULL;
-	return NULL;
+	return add_conditions(&m, calls, out);
 }
 
 void call_conditions_deinit(struct call_conditions *conditions)

@@ -4,7 +4,7 @@
  * comparisons that are left when its own arguments are put in.
  *
  * Names are those of arguments, of a call (openat.filename) or of every call that has one of that
- * name; and, before those without a call,
+ * name (args.filename is that only); and, before those without a call,
  *
  *	ret, error	the result; the number of the error, 0 if there was none
  *	duration	in milliseconds
@@ -33,9 +33,9 @@ struct call_conditions {
 };
 
 /*
- * Of the traced calls, sets `where` of those that the condition selects only sometimes, and clears
- * `traced` of those that it never selects. Errors are of usage, and have the condition with a mark
- * below what is wrong.
+ * Adds the conditions to those that out has. Of the traced calls, sets `where` of those that the
+ * condition selects only sometimes, and clears `traced` of those that it never selects. Errors are
+ * of usage, and have the condition with a mark below what is wrong.
  */
 struct error *call_conditions_make(const char *text, const struct call_table *table,
 				   struct trace_call *calls, struct call_conditions *out);

@@ -122,6 +122,11 @@ static bool is_named(const struct call *call, const char *name, const struct cal
 	return !strcmp(call->name, name) || (other && !strcmp(call->name, other->name));
 }
 
+bool call_field_is_argument(const struct where_field *want)
+{
+	return want->owner && !strcmp(want->owner, "args");
+}
+
 void call_field_find(const struct call_table *table, const struct where_field *want,
 		     const struct call *call, const uint64_t *constant, struct call_field *f)
 {
@@ -130,7 +135,8 @@ void call_field_find(const struct call_table *table, const struct where_field *w
 		return;
 	if (!want->owner && find_builtin(want->name, f))
 		return;
-	if (want->owner &&
+	const bool is_argument = call_field_is_argument(want);
+	if (want->owner && !is_argument &&
 	    !is_named(call, want->owner, call_by_name(table, call->abi, want->owner)))
 		return;
 	for (int i = 0; i < call->copies.n_args; i++) {
@@ -146,9 +152,9 @@ void call_field_find(const struct call_table *table, const struct where_field *w
 		set_width(f, call, arg);
 		return;
 	}
-	if (want->owner) {
+	if (want->owner && !is_argument) {
 		find_builtin(want->name, f);
-	} else if (constant) {
+	} else if (constant && !is_argument) {
 		f->constant = *constant;
 		f->type = WHERE_NUMBER;
 		f->is_constant = true;

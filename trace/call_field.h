@@ -17,8 +17,11 @@ struct call_field {
 	const struct arg_kind *arg; /* NULL: not an argument */
 };
 
+/* args.NAME: an argument of whichever call it is. */
+bool call_field_is_argument(const struct where_field *want);
+
 /*
- * want->owner is the name of a call, or NULL. constant: what call_constant_find() finds by
+ * want->owner is the name of a call, "args", or NULL. constant: what call_constant_find() finds by
  * want->name; NULL: nothing.
  */
 void call_field_find(const struct call_table *table, const struct where_field *want,

@@ -30,6 +30,7 @@ struct trace_run {
 	struct tasks tasks;
 	struct trace_source *source;	      /* NULL: no system calls */
 	struct names call_exprs, event_exprs; /* of -e */
+	struct names body_calls, bodies;      /* of -e 'CALLS { BODY }' */
 	bool *seen_exprs;		      /* of event_exprs: the recording (-i) has it */
 	size_t n_named_events;		      /* of event_exprs: by -e, not by the configuration */
 	struct other_events *others;	      /* NULL: only system calls */

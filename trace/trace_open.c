@@ -20,6 +20,7 @@
 #include "perf/session/session.h"
 #include "trace/augmenter.h"
 #include "trace/bystanders.h"
+#include "trace/call_body.h"
 #include "trace/call_conditions.h"
 #include "trace/call_recording.h"
 #include "trace/event_exprs.h"
@@ -61,7 +62,7 @@ static struct error *join_exprs(const struct names *exprs, struct strbuf *out)
 /* As in perf trace: -e without a system call traces none. */
 static bool is_of_events_only(const struct trace_run *run)
 {
-	return run->opts.no_calls || (run->n_named_events && !run->call_exprs.n);
+	return run->opts.no_calls || (run->n_named_events && !run->call_exprs.n && !run->bodies.n);
 }
 
 static bool has_faults(const struct trace_run *run)
@@ -109,6 +110,71 @@ static struct error *find_augmenter(struct trace_run *run)
 	return NULL;
 }
 
+/* Lists, events and bodies of -e. */
+static struct error *read_exprs(struct trace_run *run)
+{
+	for (size_t i = 0; i < run->opts.n_calls; i++) {
+		_cleanup_free_ char *calls = NULL, *condition = NULL;
+		const char *expr = run->opts.calls[i];
+
+		if (!call_body_is(expr)) {
+			TRY(event_exprs_split(expr, &run->call_exprs, &run->event_exprs));
+			continue;
+		}
+		TRY(call_body_read(expr, &calls, &condition));
+		if (!names_add(&run->body_calls, calls) || !names_add(&run->bodies, condition))
+			return error_nomem();
+	}
+	return NULL;
+}
+
+static struct error *make_conditions(struct trace_run *run, const char *text, const char *option,
+				     struct trace_call *calls)
+{
+	return error_prefix(call_conditions_make(text, run->table, calls, &run->conditions), "%s",
+			    option);
+}
+
+/* The calls of a body; taken: those of the bodies before it. */
+static struct error *select_by_body(struct trace_run *run, size_t body, bool *taken)
+{
+	_cleanup_free_ struct trace_call *calls = calloc(TRACE_ABIS * TRACE_NRS, sizeof(*calls));
+	_cleanup_free_ bool *named = calloc(TRACE_ABIS * TRACE_NRS, sizeof(*named));
+
+	if (!calls || !named)
+		return error_nomem();
+	TRY(error_mark_usage(
+		error_prefix(call_table_select(run->table, run->body_calls.v[body], calls), "-e")));
+	for (uint32_t i = 0; i < TRACE_ABIS * TRACE_NRS; i++) {
+		const struct call *call =
+			call_by_nr(run->table, (enum trace_abi)(i / TRACE_NRS), i % TRACE_NRS);
+
+		named[i] = calls[i].traced;
+		if (named[i] && taken[i])
+			return error_usage("-e: %s has two bodies", call ? call->name : "a call");
+		taken[i] |= named[i];
+	}
+	TRY(make_conditions(run, run->bodies.v[body], "-e", calls));
+	for (uint32_t i = 0; i < TRACE_ABIS * TRACE_NRS; i++)
+		if (named[i])
+			run->calls[i] = calls[i];
+	return NULL;
+}
+
+static struct error *select_by_bodies(struct trace_run *run)
+{
+	_cleanup_free_ bool *taken = calloc(TRACE_ABIS * TRACE_NRS, sizeof(*taken));
+
+	if (!taken)
+		return error_nomem();
+	if (run->bodies.n && run->opts.where)
+		return error_hint(error_usage("--where cannot be used with a body in -e"),
+				  "put the condition into the body");
+	for (size_t i = 0; i < run->bodies.n; i++)
+		TRY(select_by_body(run, i, taken));
+	return NULL;
+}
+
 static struct error *select_calls(struct trace_run *run)
 {
 	_cleanup_strbuf_ struct strbuf expr = STRBUF_INIT;
@@ -130,26 +196,28 @@ static struct error *select_calls(struct trace_run *run)
 	run->calls = calloc(TRACE_ABIS * TRACE_NRS, sizeof(*run->calls));
 	if (!run->calls)
 		return error_nomem();
-	for (size_t i = 0; i < run->opts.n_calls; i++)
-		TRY(event_exprs_split(run->opts.calls[i], &run->call_exprs, &run->event_exprs));
+	TRY(read_exprs(run));
 	run->n_named_events = run->event_exprs.n;
 	TRY(select_configured(run));
 	TRY(find_augmenter(run));
 	if (run->opts.no_calls && !has_events(run))
 		return error_hint(error_usage("--no-syscalls: there is nothing else to trace"),
 				  "page faults (-F) and events (-e) can be traced without calls");
+	if (run->opts.no_calls && run->bodies.n)
+		return error_usage("--no-syscalls: -e has a body for system calls");
 	if (is_of_events_only(run))
 		return run->opts.where ? error_usage("--where: -e selects no system calls") : NULL;
 	TRY(join_exprs(&run->call_exprs, &expr));
-	TRY(error_mark_usage(error_prefix(
-		call_table_select(run->table, expr.len ? strbuf_str(&expr) : "all", run->calls),
-		"-e")));
-	if (!run->opts.where)
-		return NULL;
-	TRY(error_prefix(call_conditions_make(run->opts.where, run->table, run->calls,
-					      &run->conditions),
-			 "--where"));
-	return run->opts.input ? error_prefix(record_where_check(&run->conditions), "--where")
+	if (run->call_exprs.n || !run->bodies.n)
+		TRY(error_mark_usage(error_prefix(
+			call_table_select(run->table, expr.len ? strbuf_str(&expr) : "all",
+					  run->calls),
+			"-e")));
+	TRY(select_by_bodies(run));
+	if (run->opts.where)
+		TRY(make_conditions(run, run->opts.where, "--where", run->calls));
+	return run->opts.input ? error_prefix(record_where_check(&run->conditions),
+					      run->bodies.n ? "-e" : "--where")
 			       : NULL;
 }
 
@@ -332,6 +400,8 @@ static struct error *open_source(struct trace_run *run)
 		TRY(open_others(run));
 	if (run->augmenter)
 		TRY(load_augmenter(run));
+	if (run->opts.no_calls && run->bodies.n)
+		return error_usage("--no-syscalls: -e has a body for system calls");
 	if (is_of_events_only(run))
 		return NULL;
 	const struct trace_source_opts opts = {
@@ -520,6 +590,8 @@ void trace_run_free(struct trace_run *run)
 	record_sums_free(run->replayed);
 	call_recording_free(run->recording);
 	names_deinit(&run->call_exprs);
+	names_deinit(&run->body_calls);
+	names_deinit(&run->bodies);
 	names_deinit(&run->event_exprs);
 	free(run->seen_exprs);
 	sys_pids_deinit(&run->exclude);

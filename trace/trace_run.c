@@ -350,7 +350,7 @@ static struct error *on_replayed(void *ctx, const struct trace_record *rec,
 	struct trace_run *run = ctx;
 	const struct trace_call *call = &run->calls[trace_nr_index(rec->abi, trace_record_nr(rec))];
 
-	if (run->opts.where && !record_where_selects(&run->conditions, call->where, rec))
+	if (run->conditions.n_wheres && !record_where_selects(&run->conditions, call->where, rec))
 		return NULL;
 	if (run->replayed)
 		TRY(record_sums_add(run->replayed, rec));

@@ -42,8 +42,9 @@ make_initramfs() {
 	bpf faults.bpf.c faults.bpf.o -I"$SRC/progs"
 	oneline writes 'kprobe:vfs_write { count(str(args->file->f_path.dentry->d_name.name), args->count, comm); }
 		kretprobe:vfs_write { lhist(retval, 0, 200, 50); sum(retval, comm); }'
-	oneline opened 'fentry:do_filp_open { count(str(args->pathname->name), args->dfd); }
-		fexit:do_filp_open { if (retval < 0) count(err(retval)); }'
+	# newer kernels have do_file_open()
+	oneline opened 'fentry:do_fil*_open { count(str(args->pathname->name), args->dfd); }
+		fexit:do_fil*_open { if (retval < 0) count(err(retval)); }'
 	objects+=("writes.bpf.o=tests/oneline_writes.o" "opened.bpf.o=tests/oneline_opened.o")
 	bpf testmod.bpf.c testmod.bpf.o
 	objects+=("testmod.bpf.o=tests/testmod.o" "$BUILD/tests/vm/testmod_client=bin/testmod_client")
