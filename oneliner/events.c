@@ -8,7 +8,7 @@
  *	uprobe:BINARY:FUNC, uretprobe:	the same of a program or library
  *	probe:DEFINITION		a probe definition with the values that it fetches
  *	NAME/TERMS/			a clock, hardware or software event
- *	interval:TIME			on one CPU, every TIME
+ *	interval:TIME			on one CPU, every TIME, whatever task runs
  *	begin				once, before the others are attached
  *
  * A function's parameters are fetched by a probe definition: each args->CHAIN of the body becomes a

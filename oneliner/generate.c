@@ -201,10 +201,12 @@ static void write_section(const char *section, struct strbuf *out)
 static void write_head(struct generator *g, const struct event *e, const char *function,
 		       const char *args, struct strbuf *out)
 {
-	g->uses_values |= e->kind == EVENT_BEGIN;
+	g->uses_values |= e->kind == EVENT_BEGIN || e->kind == EVENT_INTERVAL;
 	write_section(e->section, out);
 	if (e->kind == EVENT_BEGIN)
 		strbuf_adds(out, "PERF_BPF_BEGIN\n");
+	if (e->kind == EVENT_INTERVAL)
+		strbuf_adds(out, "PERF_BPF_INTERVAL\n");
 	strbuf_addf(out, "int on_%s(", function);
 	if (e->kind == EVENT_TRACEPOINT)
 		strbuf_addf(out, "%s%s%s *args", args ? "struct " : "", args ? args : "void",
@@ -216,15 +218,11 @@ static void write_head(struct generator *g, const struct event *e, const char *f
 	strbuf_adds(out, ")\n{\n");
 }
 
-/* Whom the program is for: the options of run; an interval, one CPU. */
+/* Whom the program is for: the options of run. */
 static void write_check(const struct generator *g, const struct event *e, struct strbuf *out)
 {
-	const char *check = e->kind == EVENT_INTERVAL ? "bpf_get_smp_processor_id() != 0"
-			    : e->kind == EVENT_BEGIN || g->filters ? NULL
-								   : "!perf_bpf_wanted()";
-
-	if (check)
-		strbuf_addf(out, "\tif (%s)\n\t\treturn 0;", check);
+	if (e->kind != EVENT_INTERVAL && e->kind != EVENT_BEGIN && !g->filters)
+		strbuf_adds(out, "\tif (!perf_bpf_wanted())\n\t\treturn 0;");
 }
 
 static struct error *write_program(struct generator *g, const struct clause *clause,

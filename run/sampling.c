@@ -18,6 +18,9 @@
 #include "lib/object/object.h"
 #include "lib/sys/proc.h"
 #include "perf/select/select.h"
+#include "run/choose_view.h"
+
+#define INTERVAL_TAG "perf-bpf-interval"
 
 enum {
 	DEFAULT_FREQ = 99,
@@ -34,10 +37,21 @@ static void targets_deinit(struct targets *t)
 	sys_pids_deinit(&t->tids);
 }
 
-static struct error *targets_init(const struct sampling_opts *opts, struct targets *t)
+/* A program of an interval is about time, not about tasks: it runs on the first CPU. */
+static struct error *interval_cpu(const struct sampling_opts *opts, struct targets *t)
+{
+	TRY(sys_cpus_online(NULL, &t->cpus));
+	t->cpus.n = t->cpus.n && (!opts->cpu || *opts->cpu == t->cpus.v[0]);
+	return NULL;
+}
+
+static struct error *targets_init(const struct bpf_program *prog, const struct sampling_opts *opts,
+				  struct targets *t)
 {
 	unsigned *cpu;
 
+	if (program_tag(bpf_object__btf(program_object(prog)), prog, INTERVAL_TAG))
+		return interval_cpu(opts, t);
 	if (opts->cpu) {
 		if (opts->tasks->list.n)
 			return NULL; /* their events are not bound to a CPU */
@@ -187,7 +201,7 @@ struct error *sampling_attach(const struct bpf_program *prog, const struct sampl
 {
 	const size_t first = links->n;
 	struct targets targets = {0};
-	struct error *err = targets_init(opts, &targets);
+	struct error *err = targets_init(prog, opts, &targets);
 
 	if (!err)
 		err = attach_events(prog, opts, &targets, links);

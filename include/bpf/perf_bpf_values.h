@@ -14,8 +14,11 @@
  */
 #if __has_attribute(btf_decl_tag)
 #define PERF_BPF_BEGIN __attribute__((btf_decl_tag("perf-bpf-begin")))
+/* A program in SEC("perf_event/EVENT") that runs on one CPU, whatever tasks are asked for. */
+#define PERF_BPF_INTERVAL __attribute__((btf_decl_tag("perf-bpf-interval")))
 #else
 #define PERF_BPF_BEGIN
+#define PERF_BPF_INTERVAL
 #endif
 
 /* bpf_ktime_get_ns() when perf-bpf run opened the program; 0: it was loaded by something else. */

@@ -105,6 +105,16 @@ assert any("work_burn" in str(s) for s in m["stacks"]["stacks"]), m["stacks"]
 assert m["counts_2"]["count"] > 0, m'
 }
 
+test_intervals_are_for_no_task() {
+	make_workload
+	# this shell waits, and never runs
+	run -p $$ 'interval:1ms { count(); print(elapsed); } cpu-clock { count(); }' --json -- sleep 0.5
+	holds '
+assert m["counts"]["count"] > 0, m
+last = [e["elapsed"] for e in events("prints")]
+assert last == sorted(last), last'
+}
+
 test_begin_and_names_of_events() {
 	make_workload
 	run 'begin { limit[0] = 5; printf("begins"); } syscalls:sys_*_umask { if (limit[0] == 5) count(event); }' \
