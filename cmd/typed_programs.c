@@ -78,7 +78,7 @@ static struct error *find_text(const char *word, char **text, const char **name)
 		*name = word;
 		return NULL;
 	}
-	if (!strchr(word, '{'))
+	if (!oneliner_body(word))
 		return NULL;
 	*text = strdup(word);
 	return *text ? NULL : error_nomem();
@@ -112,7 +112,7 @@ struct error *typed_program_add(struct typed_programs *programs, const struct co
 /* "{cycles,instructions}" is a group of events: the brace of a body is behind an event. */
 static bool is_filter(const char *text)
 {
-	const char *brace = strchr(text, '{');
+	const char *brace = oneliner_body(text);
 
 	if (!brace || !oneliner_is(text))
 		return false;

@@ -24,9 +24,24 @@ void clauses_deinit(struct clauses *clauses)
 	vec_deinit(clauses);
 }
 
+/* C++'s names of what has none have braces: main::{lambda(int)#1}::operator() */
+static bool is_in_name(const char *text, size_t brace)
+{
+	return brace >= 2 && text[brace - 1] == ':' && text[brace - 2] == ':';
+}
+
+const char *oneliner_body(const char *text)
+{
+	const char *brace = strchr(text, '{');
+
+	while (brace && is_in_name(text, (size_t)(brace - text)))
+		brace = strchr(brace + 1, '{');
+	return brace;
+}
+
 bool oneliner_is(const char *word)
 {
-	const char *brace = strchr(word, '{');
+	const char *brace = oneliner_body(word);
 
 	return brace && strchr(brace, '}');
 }
@@ -37,7 +52,8 @@ static struct error *event_end(const char *name, const char *text, size_t at, si
 	const bool is_probe = !strncmp(text + at, "probe:", 6);
 	size_t p = at;
 
-	for (; text[p] && text[p] != '{' && (is_probe || text[p] != ','); p++) {
+	for (; text[p] && (text[p] != '{' || is_in_name(text, p)) && (is_probe || text[p] != ',');
+	     p++) {
 		const char quote = text[p];
 
 		if (text[p] == '\\' && text[p + 1])

@@ -61,6 +61,9 @@ void oneliner_deinit(struct oneliner *o);
 /* Whether a command's argument is a program, not the name of a file or of a built-in program. */
 bool oneliner_is(const char *word);
 
+/* The brace where the first body begins, which is none of a name; NULL: there is no body. */
+const char *oneliner_body(const char *text);
+
 struct oneliner_opts {
 	const char *name; /* of the text in messages: "program", or the name of its file */
 	bool filters;	  /* an event is recorded if its body returns a number that is not 0 */

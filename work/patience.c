@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdint.h>
 #include <string.h>
@@ -63,9 +64,12 @@ static uint64_t run_delay(void)
 static void say_and_die(int sig)
 {
 	static const char text[] = "perf-bpf: ended by a signal while it was busy\n";
+	struct pollfd out = {.fd = STDERR_FILENO, .events = POLLOUT};
 	sigset_t set;
 
-	if (write(STDERR_FILENO, text, sizeof(text) - 1) < 0)
+	/* a terminal that nobody reads would keep it */
+	if (poll(&out, 1, 0) == 1 && out.revents == POLLOUT &&
+	    write(STDERR_FILENO, text, sizeof(text) - 1) < 0)
 		errno = 0;
 	if (patience.workload)
 		kill(patience.workload, SIGTERM);

@@ -111,11 +111,12 @@ static bool has_crc(const char *path, uint32_t wanted)
 static void try_file(struct separate_search *s, const char *path, const uint32_t *crc)
 {
 	_cleanup_elf_ struct elf_file *file = NULL;
-	_cleanup_error_ struct error *err =
-		s->found ? NULL : pb_elf_file_open_parts(path, is_symbols, &file);
+	_cleanup_error_ struct error *err = NULL;
 	uint8_t id[MOST_ID];
 
-	if (!file || !pb_elf_section_by_type(file, SHT_SYMTAB))
+	if (!s->found)
+		err = pb_elf_file_open_parts(path, is_symbols, &file);
+	if (err || !file || !pb_elf_section_by_type(file, SHT_SYMTAB))
 		return;
 	if (s->id_size ? build_id(file, id) == s->id_size && !memcmp(id, s->id, s->id_size)
 		       : crc && has_crc(path, *crc))

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "lib/base/cleanup.h"
+#include "lib/base/clock.h"
 
 enum {
 	AGAIN_MS = 10, /* until what refused to be opened, or a write in spite of room, is tried
@@ -88,10 +89,15 @@ int open_terminal_again(int fd)
 static bool has_room(int fd, unsigned timeout_ms)
 {
 	struct pollfd ready = {.fd = fd, .events = POLLOUT};
+	const uint64_t end = clock_ns(CLOCK_MONOTONIC) + timeout_ms * UINT64_C(1000000);
+	uint64_t now;
 	int n;
 
-	while ((n = poll(&ready, 1, (int)timeout_ms)) < 0 && errno == EINTR)
-		;
+	/* signals that come again and again do not make it longer */
+	while ((n = poll(&ready, 1, (int)timeout_ms)) < 0 && errno == EINTR) {
+		now = clock_ns(CLOCK_MONOTONIC);
+		timeout_ms = now < end ? (unsigned)((end - now) / 1000000) : 0;
+	}
 	return n > 0;
 }
 

@@ -26,6 +26,8 @@ static int teardown(void **state) { is_set = 0; return 0; }
 TEST_WITH(passes, setup, teardown) { assert_true(is_set); puts("all is well"); }
 TEST(fails) { assert_false(is_set); assert_int_equal(1, 2); }
 TEST(skips) { print_message("no such kernel\\n"); skip(); }
+TEST(has_no_end_of_line) { printf("%01100d", 0); assert_int_equal(3, 4); }
+TEST(passes_later) { printf("half a line"); }
 TEST(is_killed) { printf("half a line"); fflush(stdout); raise(SIGKILL); }
 TEST(leaves_a_process)
 {
@@ -80,7 +82,8 @@ def test_each_test_of_each_group_has_a_line():
     out = run()
     os.kill(int(re.search(r"^process (\d+)$", out.stdout, re.M).group(1)), signal.SIGKILL)
     assert outcomes(out) == [("first.passes", tap.PASSED), ("first.fails", tap.FAILED),
-                             ("first.skips", tap.SKIPPED), ("first.is_killed", tap.FAILED),
+                             ("first.skips", tap.SKIPPED), ("first.has_no_end_of_line", tap.FAILED),
+                             ("first.passes_later", tap.PASSED), ("first.is_killed", tap.FAILED),
                              ("first.leaves_a_process", tap.PASSED), ("second.passes", tap.PASSED),
                              ("second", tap.FAILED)], out
     assert out.returncode == 1, out
@@ -89,8 +92,9 @@ def test_each_test_of_each_group_has_a_line():
     assert "all is well" in tests[0].output, out
     assert any("0x1 != 0x2" in line for line in tests[1].output), out
     assert tests[2].reason == "no such kernel", out
-    assert tests[3].output == ["half a line", "# first.is_killed: ended with signal 9"], out
-    assert tests[6].output == ["# second: ended with 99"], out
+    assert tests[3].output[0].endswith("0" * 1100) and "0x3 != 0x4" in "".join(tests[3].output), out
+    assert tests[5].output == ["half a line", "# first.is_killed: ended with signal 9"], out
+    assert tests[8].output == ["# second: ended with 99"], out
 
 
 def test_a_test_runs_alone():
@@ -110,7 +114,8 @@ def test_a_name_that_no_test_has():
 def test_the_list():
     out = run("--list")
     assert out.returncode == 0 and out.stdout.split() == [
-        "first.passes", "first.fails", "first.skips", "first.is_killed", "first.leaves_a_process",
+        "first.passes", "first.fails", "first.skips", "first.has_no_end_of_line", "first.passes_later",
+        "first.is_killed", "first.leaves_a_process",
         "second.passes"], out
     assert run("--lists").returncode == 2 and run("a", "b").returncode == 2
 

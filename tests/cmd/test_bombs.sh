@@ -173,7 +173,7 @@ test_scopes_within_each_other() {
 	local command
 	needs
 	[ "$(uname -m)" = x86_64 ] || skip "its code is for x86_64"
-	build work
+	build
 	gcc -O1 -S -o work.s work.c
 	cat >>work.s <<-'END'
 		.section .debug_abbrev,"",@progbits
@@ -206,9 +206,9 @@ test_scopes_within_each_other() {
 		.fill 20000002, 1, 0
 		end:
 	END
-	gcc -o work work.s
+	link work work.s
+	made "$(code_of work)" 0x401000=5
 	chown $NOBODY work
-	record_work ./work
 	for command in "probe -x ./work -L order_place" "probe -x ./work -V order_place" \
 		"record -q -o probed -e probe:exec=./work;order_place -- true"; do
 		# shellcheck disable=SC2086

@@ -269,11 +269,11 @@ test_record_of_a_cgroup_by_event() {
 	assert_equal "$(recorded $one -G $docker $two)" "blue a,blue b,red b"
 	assert_equal "$(recorded $one $two -G $docker)" "blue a,blue b"
 	assert_equal "$(recorded $one -G $docker,$crio)" "blue a,red a"
-	expect_status 1 "$PERF_BPF" record -q $one $two -G $docker,$crio,$docker -- true
+	expect_status 2 "$PERF_BPF" record -q $one $two -G $docker,$crio,$docker -- true
 	assert_contains err "more cgroups than events"
-	expect_status 1 "$PERF_BPF" record -q -e '{cs,faults}' -G $docker,$crio -- true
+	expect_status 2 "$PERF_BPF" record -q -e '{cs,faults}' -G $docker,$crio -- true
 	assert_contains err "are one group"
-	expect_status 1 "$PERF_BPF" record -q $one $two -G $docker,$crio --pod $POD -- true
+	expect_status 2 "$PERF_BPF" record -q $one $two -G $docker,$crio --pod $POD -- true
 	expect_status 1 "$PERF_BPF" record -q $one -G $top/none -- true
 	assert_contains err "none"
 }
@@ -415,7 +415,7 @@ test_programs_of_containers() {
 	expect_status 0 "$PERF_BPF" script -i data -F comm,event
 	assert_equal "$(awk '{ print $1, $2 }' out | sort -u | tr -d : | paste -sd,)" \
 		"blue cpu-clocku,blue probe_libcclock,red cpu-clocku,red probe_libcclock"
-	expect_status 1 "$PERF_BPF" record -e all.bpf.o --container $B -- true
+	expect_status 2 "$PERF_BPF" record -e all.bpf.o --container $B -- true
 	assert_contains err "does not call perf_bpf_wanted()"
 }
 
@@ -465,7 +465,7 @@ test_names_that_are_not_there() {
 		assert_contains err "'/proc' is not a cgroup"
 		expect_status 1 "$PERF_BPF" $what --container ''
 	done
-	expect_status 1 "$PERF_BPF" record --container $B -p $$ -- true
+	expect_status 2 "$PERF_BPF" record --container $B -p $$ -- true
 	assert_contains err "cannot be used with -p"
 }
 

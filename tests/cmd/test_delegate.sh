@@ -68,7 +68,7 @@ test_an_object_with_parameters() {
 	# thousands: each call counts 1,000
 	grep -oE '"calls":[0-9]+' out >calls || fail "$(cat out)"
 	! grep -vE '000$' calls || fail "the approved parameter has no effect"
-	expect_status 1 as $NOBODY ./perf-bpf run --set step=7 home/pbd_param.bpf.o -- true
+	expect_status 2 as $NOBODY ./perf-bpf run --set step=7 home/pbd_param.bpf.o -- true
 	assert_contains err "--set cannot be used here"
 }
 
@@ -168,7 +168,7 @@ test_recording_is_refused() {
 	assert_contains err "it is approved for another command"
 	for option in "-p $$" "-F 99" "-g" "--all-cgroups" "-e page-faults"; do
 		# shellcheck disable=SC2086
-		expect_status 1 as $NOBODY ./perf-bpf record -o home/data -e home/pbd_ref.bpf.o $option -- true
+		expect_status 2 as $NOBODY ./perf-bpf record -o home/data -e home/pbd_ref.bpf.o $option -- true
 	done
 	expect_status 1 as $NOBODY ./perf-bpf record -o home/data -e home/pbd_ref.bpf.o/least=0/ -- true
 	# changed, and without the approval

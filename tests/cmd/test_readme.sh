@@ -44,8 +44,8 @@ test_the_tour_works() {
 	[ "$(id -u)" = 0 ] || skip "loading a BPF program takes root"
 	on_path
 	cp -r "$SRC/examples" .
-	block sh "A tour in seven lines" >commands
-	assert_equal "$(grep -c '^perf-bpf' commands)" 7
+	block sh "A tour in eight lines" >commands
+	assert_equal "$(grep -c '^perf-bpf' commands)" 8
 	bash -e -o pipefail commands >out 2>err || { cat out err; fail "a command fails"; }
 	grep -q '"type":"sample"' out || { cat out err; fail "no JSON"; }
 	grep -q malloc out || { cat out err; fail "the report does not name malloc"; }

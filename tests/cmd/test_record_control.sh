@@ -194,7 +194,7 @@ test_control_that_goes_away() {
 	expect_status 1 "$PERF_BPF" record --control fifo:file -e page-faults -o t.data -- true
 	assert_contains err "'file' is not a FIFO"
 	for value in fifo: fifo:ctl, fd: fd:x fd:7x ctl; do
-		expect_status 1 "$PERF_BPF" record --control "$value" -e page-faults -o t.data -- true
+		expect_status 2 "$PERF_BPF" record --control "$value" -e page-faults -o t.data -- true
 		assert_contains err "--control: invalid value '$value'"
 	done
 }

@@ -200,20 +200,20 @@ test_filters_that_are_wrong() {
 	can_filter
 	for wrong in 'perio > 1' 'period' 'period ~ 1' 'period > ' 'period > 1x' 'period > 1 | ip > 1' \
 		'period > 1,' 'mem_op == l1' 'cgroup == /nowhere' 'period > 99999999999999999999' ''; do
-		expect_status 1 "$PERF_BPF" record -e page-faults --filter "$wrong" -o t.data -- true
+		expect_status 2 "$PERF_BPF" record -e page-faults --filter "$wrong" -o t.data -- true
 		assert_contains err "--filter '$wrong'"
 	done
-	expect_status 1 "$PERF_BPF" record -e page-faults --filter 'cpu > 0' -o t.data -- true
+	expect_status 2 "$PERF_BPF" record -e page-faults --filter 'cpu > 0' -o t.data -- true
 	assert_contains err "page-faults: the samples do not have PERF_SAMPLE_CPU"
 	assert_contains err "add the option --sample-cpu"
-	expect_status 1 "$PERF_BPF" record -e page-faults --filter 'mem_lvl > l1' -o t.data -- true
+	expect_status 2 "$PERF_BPF" record -e page-faults --filter 'mem_lvl > l1' -o t.data -- true
 	assert_contains err "add the option -d"
 	cat >pbt_all.bpf.c <<-'END'
 		#include "vmlinux.h"
 		#include <bpf/bpf_helpers.h>
 		SEC("perf_event") int pbt_all(void *ctx) { return 1; }
 	END
-	expect_status 1 "$PERF_BPF" record -e page-faults --filter 'ip > 0' -e pbt_all.bpf.c -o t.data -- true
+	expect_status 2 "$PERF_BPF" record -e page-faults --filter 'ip > 0' -e pbt_all.bpf.c -o t.data -- true
 	assert_contains err "'page-faults' is already filtered by a program"
 	[ ! -e t.data ] || fail "a recording was made"
 }

@@ -97,7 +97,7 @@ test_two_capabilities() {
 		works btf dump vmlinux
 		works btf show vmlinux -C list_head
 		works features
-		works watch --duration 100ms
+		works watch --timeout 100ms
 		CAP_SYS_ADMIN prog list
 		CAP_SYS_ADMIN prog list id 1
 		CAP_SYS_ADMIN map list

@@ -255,10 +255,12 @@ TEST_WITH(test_description, setup, teardown)
 	const struct trace_event *ev = tracing_find(*state, 701);
 
 	assert_true(describes(ev, "{\"system\":\"test\",\"tracepoint\":\"shapes\","));
-	assert_true(describes(ev, "{\"name\":\"common_pid\",\"offset\":4,\"size\":4,"
+	assert_true(describes(ev, "{\"name\":\"common_pid\",\"declaration\":\"int "
+				  "common_pid\",\"offset\":4,\"size\":4,"
 				  "\"common\":true,\"array\":false,\"string\":false,"
 				  "\"signed\":true,\"dynamic\":false,\"relative\":false}"));
-	assert_true(describes(ev, "{\"name\":\"name\",\"offset\":40,\"size\":4,"
+	assert_true(describes(ev, "{\"name\":\"name\",\"declaration\":\"char name[]\","
+				  "\"offset\":40,\"size\":4,"
 				  "\"common\":false,\"array\":true,\"string\":true,"
 				  "\"signed\":false,\"dynamic\":true,\"relative\":false}"));
 	assert_true(describes(ev, "\"symbols\":[{\"field\":\"flags\",\"delimiter\":\"|\","

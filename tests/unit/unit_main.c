@@ -77,15 +77,41 @@ static void print_result(bool ok, const char *directive, const char *test)
 	       program.group, test ? "." : "", test ? test : "");
 }
 
-/* "ok 3 - NAME" or "not ok 3 # SKIP NAME" */
+static void print_output(const char *line, size_t length)
+{
+	if (length)
+		printf("%.*s\n", (int)length, line);
+}
+
+/* Where "ok 3 - NAME" or "not ok 3 # SKIP NAME" of the next test begins: behind what the test
+ * printed without the end of a line. NULL: nowhere. */
+static const char *find_result(const struct output *out, const char *line, int *end)
+{
+	const char *name = out->seen < out->n ? out->tests[out->seen].name : NULL;
+	unsigned int number;
+
+	for (const char *p = name ? line : NULL; p; p = strstr(p + 1, "ok ")) {
+		const char *start = p - line >= 4 && !strncmp(p - 4, "not ", 4) ? p - 4 : p;
+
+		*end = 0;
+		if (sscanf(start, *start == 'o' ? "ok %u%n" : "not ok %u%n", &number, end) == 1 &&
+		    *end && number == out->seen + 1 && strstr(start + *end, name))
+			return start;
+	}
+	return NULL;
+}
+
 static bool is_result(struct output *out, const char *line)
 {
-	bool ok = !strncmp(line, "ok ", 3);
-	int end = 0;
+	int end;
+	const char *start = find_result(out, line, &end);
 
-	sscanf(line, ok ? "ok %*u%n" : "not ok %*u%n", &end);
-	if (!end || out->seen == out->n)
+	if (!start)
 		return false;
+	print_output(line, (size_t)(start - line));
+	line = start;
+
+	bool ok = !strncmp(line, "ok ", 3);
 	bool skipped = strstr(line + end, "# SKIP"); /* before or after the name */
 
 	out->failed += !ok && !skipped;
