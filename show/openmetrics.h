@@ -10,8 +10,8 @@
  *			numbers. The columns of the key are labels: what people read, or the
  *			number if that may change or is not known; in a table without a key all
  *			columns that are not numbers are
- *	histogram	a histogram; le is the upper bound, which is within; at most 40 bounds,
- *			of times by powers of two none above some two minutes
+ *	histogram	a histogram; le is the upper bound, which is within; by powers
+ *			of two at most 40 bounds, of times none above some two minutes
  *	heat map	the same, over all times
  *	stacks		a counter, labelled with the frames, the outermost first
  *	events		counters of those that came, and of those that were lost
