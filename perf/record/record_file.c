@@ -262,6 +262,7 @@ static struct error *prepare_passed(struct recording *rec)
 	TRY(sys_cpus_online(rec->roots, &rec->target.cpus));
 	rec->target.system_wide = true;
 	rec->drop_self = true;
+	loop_stay_busy(rec->loop);
 	TRY(writer_begin(rec));
 	TRY(watch_rings(rec));
 	return synthesize(rec);
@@ -271,7 +272,7 @@ static struct error *prepare_passed(struct recording *rec)
 static struct error *prepare(struct recording *rec)
 {
 	TRY(loop_new(&rec->loop));
-	TRY(loop_end_if_busy(rec->loop)); /* until there is something to lose */
+	TRY(loop_end_if_busy(rec->loop)); /* until the output begins */
 	if (!strcmp(rec->opts.output, "-"))
 		loop_keep_stdout(rec->loop);
 	TRY(control_open(rec));
@@ -295,6 +296,7 @@ static struct error *prepare(struct recording *rec)
 	TRY(tasks_check(&rec->target.tasks));
 	events_warn_of_several(rec);
 	strangers_find(rec);
+	loop_stay_busy(rec->loop);
 	TRY(writer_begin(rec));
 	TRY(watch_rings(rec));
 	TRY(cpu_return_begin(rec));
@@ -312,7 +314,6 @@ static struct error *enter(struct recording *rec, enum record_phase phase)
 /* The workload was forked before, and stays as it is. */
 static struct error *record(struct recording *rec)
 {
-	loop_stay_busy(rec->loop);
 	build_ids_begin(rec);
 	TRY(become_realtime(rec));
 	TRY(objects_attach(rec));
