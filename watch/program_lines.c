@@ -56,7 +56,10 @@ static void add_details(struct strbuf *out, const struct program_event *event)
 	program_tag_text(event->tag, tag);
 	strbuf_addf(out, "\ttag %s", tag);
 	if (!d) {
-		strbuf_adds(out, event->loaded ? "  unloaded before it could be read\n" : "\n");
+		if (event->loaded)
+			strbuf_adds(out, event->no_right ? "  reading it needs CAP_SYS_ADMIN"
+							 : "  unloaded before it could be read");
+		strbuf_addch(out, '\n');
 		return;
 	}
 	strbuf_addf(out, "  uid %" PRIu32 "  xlated %" PRIu32 "B", d->uid, d->bytes_xlated);

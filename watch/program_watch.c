@@ -67,15 +67,16 @@ struct program_watch_counts program_watch_counts(const struct program_watch *w)
 	return counts;
 }
 
-/* *out is NULL if the program is gone. It is w's. */
+/* *out is NULL if the program is gone, or *no_right. It is w's. */
 static struct error *read_details(struct program_watch *w, uint32_t id,
-				  const struct program_details **out)
+				  const struct program_details **out, bool *no_right)
 {
 	_cleanup_(program_details_freep) struct program_details *details = NULL;
 	struct error *err = program_details_read(id, w->targets, &details);
 
 	*out = NULL;
-	if (err && err->code == ENOENT) {
+	*no_right = err && err->code == EPERM;
+	if (*no_right || (err && err->code == ENOENT)) {
 		error_free(err);
 		return NULL;
 	}
@@ -162,9 +163,9 @@ static struct error *on_bpf_event(struct session_tool *tool, struct session *s,
 		return NULL;
 	memcpy(event.tag, ev->tag, sizeof(event.tag));
 	if (event.loaded) {
-		TRY(read_details(w, ev->id, &event.details));
+		TRY(read_details(w, ev->id, &event.details, &event.no_right));
 		w->counts.loads++;
-		w->counts.gone += !event.details;
+		w->counts.gone += !event.details && !event.no_right;
 	} else {
 		event.details = last = u64map_remove(&w->known, ev->id);
 		w->counts.unloads++;
@@ -181,9 +182,10 @@ static struct error *read_loaded(struct program_watch *w)
 {
 	const struct program_details *details;
 	uint32_t id = 0;
+	bool no_right = false;
 
-	while (w->known.n < MAX_KNOWN && !bpf_prog_get_next_id(id, &id))
-		TRY(read_details(w, id, &details));
+	while (!no_right && w->known.n < MAX_KNOWN && !bpf_prog_get_next_id(id, &id))
+		TRY(read_details(w, id, &details, &no_right));
 	return NULL;
 }
 

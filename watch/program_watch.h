@@ -30,8 +30,9 @@ struct program_event {
 	uint8_t tag[BPF_TAG_SIZE];
 	/* The whole name, as kallsyms has it; "" if it is not known. */
 	const char *name;
-	/* NULL: the program was gone before it could be read, or was never seen. */
+	/* NULL: the program was gone before it could be read, or was never seen, or no_right. */
 	const struct program_details *details;
+	bool no_right; /* reading it by its id needs CAP_SYS_ADMIN */
 	/* The thread that did it: an unload may be done by one of the kernel's. */
 	pid_t pid, tid;
 	const char *comm; /* at that time; "" if it is not known */

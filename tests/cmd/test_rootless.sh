@@ -118,6 +118,24 @@ test_two_capabilities() {
 	expect tracefs prog tracelog
 }
 
+is_watched() {
+	"$PERF_BPF" features >/dev/null 2>&1 # loads some
+	grep -q ' load ' watched
+}
+
+test_watch_without_the_right_to_read() {
+	prepare
+	need_two
+	with_two watch >watched 2>said &
+	pid=$!
+	soon is_watched
+	kill -INT "$(pgrep -P $pid || echo $pid)"
+	wait $pid || fail "$(cat said)"
+	assert_contains watched "reading it needs CAP_SYS_ADMIN"
+	! grep -q "before it could be read" watched || fail "$(cat watched)"
+	assert_contains said "(0 gone before they could be read)"
+}
+
 # make_object NAME SECTION: a program that puts out something
 make_object() {
 	cat >"$1.bpf.c" <<-END
