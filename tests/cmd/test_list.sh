@@ -108,24 +108,7 @@ test_functions_have_the_parameters_of_btf() {
 
 test_a_terminal_has_few_functions_of_a_word() {
 	[ "$(grep -c ' vfs_' /proc/kallsyms)" -gt 30 ] || skip "the kernel has no such functions"
-	cat >terminal.py <<-'END'
-		import os, pty, sys
-		pid, fd = pty.fork()
-		if pid == 0:
-		    os.execv(sys.argv[1], sys.argv[1:])
-		out = b""
-		while True:
-		    try:
-		        part = os.read(fd, 65536)
-		    except OSError:
-		        break
-		    if not part:
-		        break
-		    out += part
-		sys.stdout.write(out.decode().replace("\r\n", "\n"))
-		sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
-	END
-	expect_status 0 python3 terminal.py "$PERF_BPF" list vfs_
+	expect_status 0 "$SRC/tests/cmd/on_terminal.py" "$PERF_BPF" list vfs_
 	assert_equal "$(names_of Function | wc -l)" 20
 	local more
 	more=$(sed -n "s/^  \([0-9]*\) more functions: perf-bpf list 'probe:\*vfs_\*'$/\1/p" out)

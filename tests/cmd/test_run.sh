@@ -104,29 +104,13 @@ test_text() {
 # The same on a terminal: the ten largest rows, single numbers last; --top says otherwise.
 test_a_terminal_shows_the_largest() {
 	make_workload
-	cat >terminal.py <<-'END'
-		import os, pty, sys
-		pid, fd = pty.fork()
-		if pid == 0:
-		    os.execv(sys.argv[1], sys.argv[1:])
-		out = b""
-		while True:
-		    try:
-		        part = os.read(fd, 65536)
-		    except OSError:
-		        break
-		    if not part:
-		        break
-		    out += part
-		sys.stdout.write(out.decode().replace("\r\n", "\n"))
-	END
 	cat >processes.sh <<-'END'
 		for process in 1 2 3 4 5 6 7 8 9 10 11 12; do
 			printf 'call umask %s 0\n' "$process" | ./pbt_umask >/dev/null
 		done
 	END
 	terminal() {
-		python3 terminal.py "$PERF_BPF" run "$PROG" --comm pbt_umask --map calls --map by_pid -q \
+		"$SRC/tests/cmd/on_terminal.py" "$PERF_BPF" run "$PROG" --comm pbt_umask --map calls --map by_pid -q \
 			"$@" -- sh processes.sh >out
 	}
 	terminal
