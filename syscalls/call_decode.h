@@ -111,7 +111,9 @@ void show_iovec_arg(struct call_decoder *d, int arg, const struct arg_kind *kind
 void show_msghdr_arg(struct call_decoder *d, int arg, const struct arg_kind *kind);
 void show_mmsghdr_arg(struct call_decoder *d, int arg, const struct arg_kind *kind);
 
-/* len bytes of a struct sockaddr; call_sockaddr.c. */
+/* A member with the port at p, in network byte order: htons(80) with strace; call_sockaddr.c. */
+void show_port(struct call_decoder *d, const char *name, const uint8_t *p);
+/* len bytes of a struct sockaddr. */
 void show_sockaddr(struct call_decoder *d, const uint8_t *p, size_t len);
 void show_sockaddr_arg(struct call_decoder *d, int arg, const struct arg_kind *kind);
 void show_socklen_arg(struct call_decoder *d, int arg);

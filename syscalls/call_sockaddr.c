@@ -19,8 +19,7 @@ enum {
 	SOCKADDR_MAX = 128,
 };
 
-/* The member's name is said only by the call around it: htons(80). */
-static void member_port(struct call_decoder *d, const char *name, const uint8_t *p)
+void show_port(struct call_decoder *d, const char *name, const uint8_t *p)
 {
 	const unsigned port = (unsigned)p[0] << 8 | p[1];
 
@@ -62,7 +61,7 @@ static void show_inet(struct call_decoder *d, const uint8_t *p)
 	char text[INET_ADDRSTRLEN] = "";
 
 	inet_ntop(AF_INET, p + 4, text, sizeof(text));
-	member_port(d, "sin_port", p + 2);
+	show_port(d, "sin_port", p + 2);
 	sink_member(&d->sink, "sin_addr");
 	if (decode_strace(d))
 		sink_wordf(&d->sink, "inet_addr(\"%s\")", text);
@@ -76,7 +75,7 @@ static void show_inet6(struct call_decoder *d, const uint8_t *p, size_t len)
 	struct value_sink *s = &d->sink;
 
 	inet_ntop(AF_INET6, p + 8, text, sizeof(text));
-	member_port(d, "sin6_port", p + 2);
+	show_port(d, "sin6_port", p + 2);
 	sink_member(s, "sin6_flowinfo");
 	if (decode_strace(d))
 		sink_wordf(s, "htonl(%u)", ntohl((uint32_t)value_uint(p + 4, 4)));

@@ -8,17 +8,6 @@
 
 #include "syscalls/call_decode.h"
 
-static void show_port(struct call_decoder *d, const char *name, const uint8_t *p)
-{
-	const unsigned port = (unsigned)p[0] << 8 | p[1];
-
-	sink_member(&d->sink, name);
-	if (decode_strace(d))
-		sink_wordf(&d->sink, "htons(%u)", port);
-	else
-		sink_u64(&d->sink, port);
-}
-
 /* strace has an address of IPv6 as the call that makes it, without the member's name. */
 static void show_addr(struct call_decoder *d, const char *name, int family, const uint8_t *p)
 {
