@@ -154,7 +154,7 @@ bool body_declares(const struct body *b, size_t i)
 
 /* ---- types ---- */
 
-/* "(TYPE)" at token i, with its index behind it; false: it is no cast. */
+/* Whether a cast begins at token i: "(TYPE)". *behind is then the token after it. */
 static bool cast_type(const struct body *b, size_t i, size_t to, struct value_type *type,
 		      size_t *behind)
 {
