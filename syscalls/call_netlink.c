@@ -162,7 +162,7 @@ static void show_answered(struct call_decoder *d, uint16_t protocol, const uint8
 		show_message(d, protocol, p, len, false);
 }
 
-/* An error number, and the message that it answers or only its header: "{error=-ENOENT, msg={…}}" */
+/* An error number, and the message that it answers or its header: "{error=-ENOENT, msg={…}}" */
 static void show_error(struct call_decoder *d, uint16_t protocol, uint64_t flags, const uint8_t *p,
 		       size_t len)
 {
